@@ -1,0 +1,40 @@
+// The `fuse` dialect: semantic and phase level (FuseDialect.td, FuseAttrs.td, FuseOps.td).
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "compiler/dialect/FuseEnums.h.inc"
+
+#include "compiler/dialect/FuseDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/FuseAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/FuseOps.h.inc"
+
+namespace fw::fuse {
+
+/// Discardable attributes of this dialect (see the dialect's description).
+inline constexpr llvm::StringLiteral kLabel = "fuse.label";
+inline constexpr llvm::StringLiteral kName = "fuse.name";
+inline constexpr llvm::StringLiteral kScope = "fuse.scope";
+
+/// The operand `name` in an operand table, or a null attribute.
+OperandAttr findOperand(mlir::ArrayAttr operands, llvm::StringRef name);
+/// The position of operand `name`; asserts that it is there.
+unsigned operandIndex(mlir::ArrayAttr operands, llvm::StringRef name);
+/// The MLIR type of a storage dtype's name (dtypes.def); null when unknown.
+mlir::Type storageType(mlir::MLIRContext *context, llvm::StringRef dtype);
+
+} // namespace fw::fuse

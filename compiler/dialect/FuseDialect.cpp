@@ -1,0 +1,55 @@
+#include "compiler/dialect/Dtypes.h"
+#include "compiler/dialect/Fuse.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+
+using namespace mlir;
+using namespace fw::fuse;
+
+#include "compiler/dialect/FuseDialect.cpp.inc"
+
+void FuseDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/FuseOps.cpp.inc"
+      >();
+}
+
+LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == kLabel || name == kName) {
+    if (isa<StringAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "expected a string as '" << name << "', got " << attribute.getValue();
+  }
+  if (name == kScope) {
+    if (isa<ScopeAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "expected a #fuse.scope as '" << name << "', got "
+                           << attribute.getValue();
+  }
+  return op->emitError() << "expected 'fuse.label', 'fuse.name' or 'fuse.scope', got '" << name
+                         << "'";
+}
+
+OperandAttr fw::fuse::findOperand(ArrayAttr operands, StringRef name) {
+  for (auto operand : operands.getAsRange<OperandAttr>())
+    if (operand.getName() == name)
+      return operand;
+  return {};
+}
+
+unsigned fw::fuse::operandIndex(ArrayAttr operands, StringRef name) {
+  for (auto [index, operand] : llvm::enumerate(operands.getAsRange<OperandAttr>()))
+    if (operand.getName() == name)
+      return index;
+  llvm_unreachable("no such operand: the verifier checks every name");
+}
+
+Type fw::fuse::storageType(MLIRContext *context, StringRef dtype) {
+  const fw::Dtype *row = fw::findDtype({dtype.data(), dtype.size()});
+  if (!row)
+    return {};
+  return parseType(StringRef(row->type.data(), row->type.size()), context);
+}

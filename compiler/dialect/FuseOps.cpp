@@ -1,0 +1,108 @@
+#include "compiler/dialect/Fuse.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace fw::fuse;
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/FuseOps.cpp.inc"
+
+//===-- Names --------------------------------------------------------------------------------------//
+
+static LogicalResult verifyOperandName(Operation *op, ArrayAttr operands, StringRef name) {
+  if (findOperand(operands, name))
+    return success();
+  return op->emitOpError() << "expected the name of an operand, got '" << name << "'";
+}
+
+static LogicalResult verifyScalarName(Operation *op, ArrayAttr scalars, StringRef name) {
+  for (auto scalar : scalars.getAsRange<HyperAttr>())
+    if (scalar.getName() == name)
+      return success();
+  return op->emitOpError() << "expected the name of a scalar, got '" << name << "'";
+}
+
+static LogicalResult verifyStorage(Operation *op, ArrayAttr operands, StringRef name, Type type) {
+  if (failed(verifyOperandName(op, operands, name)))
+    return failure();
+  Type stored = storageType(op->getContext(), findOperand(operands, name).getDtype());
+  if (type == stored)
+    return success();
+  return op->emitOpError() << "expected the storage type " << stored << " of operand '" << name
+                           << "', got " << type;
+}
+
+LogicalResult OpOp::verifyRegions() {
+  llvm::StringSet<> written;
+  auto walked = getBody().walk([&](Operation *op) -> WalkResult {
+    if (auto read = dyn_cast<ReadOp>(op))
+      return verifyOperandName(op, getOperands(), read.getOperand());
+    if (auto stored = dyn_cast<StoredOp>(op))
+      return verifyOperandName(op, getOperands(), stored.getOperand());
+    if (auto largest = dyn_cast<LargestOp>(op))
+      return verifyOperandName(op, getOperands(), largest.getOperand());
+    if (auto scalar = dyn_cast<ScalarOp>(op))
+      return verifyScalarName(op, getScalars(), scalar.getScalar());
+    if (auto write = dyn_cast<WriteOp>(op)) {
+      if (!written.insert(write.getOperand()).second)
+        return write.emitOpError() << "expected one write of operand '" << write.getOperand()
+                                   << "', got a second";
+      return verifyOperandName(op, getOperands(), write.getOperand());
+    }
+    return success();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+//===-- Conversions --------------------------------------------------------------------------------//
+
+LogicalResult UniformOp::verify() {
+  bool isReal = isa<FloatType>(getType());
+  if (isReal == isa<FloatType>(getValue().getType()) && (isReal || getType() == getValue().getType()))
+    return success();
+  return emitOpError() << "expected a real for a real, a bool for a bool or an int for an int, got "
+                       << getValue().getType() << " to " << getType();
+}
+
+LogicalResult CastOp::verify() {
+  if (getValue().getType() == getType())
+    return emitOpError() << "expected two different formats, got " << getType() << " twice";
+  if (getSaturate() && !isa<Float8E4M3FNType, Float8E5M2Type>(getType()))
+    return emitOpError() << "expected an 8-bit format with 'saturate', got " << getType();
+  return success();
+}
+
+//===-- Phase level --------------------------------------------------------------------------------//
+
+static ScalarsOp scalarsOf(ProgramOp program) {
+  auto scalars = program.getBody().getOps<ScalarsOp>();
+  return scalars.empty() ? ScalarsOp() : *scalars.begin();
+}
+
+static LogicalResult verifySlot(SlotOp slot, ProgramOp program) {
+  if (ScalarsOp scalars = scalarsOf(program))
+    for (auto result : scalars.getBody().getOps<ResultOp>())
+      if (result.getSlot() == slot.getSlot() && result.getType() == slot.getType())
+        return success();
+  return slot.emitOpError() << "expected a result of the scalar program of type " << slot.getType()
+                            << ", got '" << slot.getSlot() << "'";
+}
+
+LogicalResult KernelOp::verify() {
+  if (!isa<Float32Type, Float64Type>(getReal()))
+    return emitOpError() << "expected f32 or f64 as arithmetic precision, got " << getReal();
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  auto walked = getBody().walk([&](Operation *op) -> WalkResult {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return verifyStorage(op, program.getOperands(), load.getOperand(), load.getType());
+    if (auto store = dyn_cast<StoreOp>(op))
+      return verifyStorage(op, program.getOperands(), store.getOperand(), store.getValue().getType());
+    if (auto slot = dyn_cast<SlotOp>(op))
+      return verifySlot(slot, program);
+    return success();
+  });
+  return failure(walked.wasInterrupted());
+}

@@ -1,0 +1,189 @@
+#ifndef FW_FUSE_OPS
+#define FW_FUSE_OPS
+
+include "compiler/dialect/FuseAttrs.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Fuse_Op<string mnemonic, list<Trait> traits = []> : Op<Fuse_Dialect, mnemonic, traits>;
+
+def Fuse_Real : AnyTypeOf<[F32, F64], "f32 or f64">;
+def Fuse_Value : AnyTypeOf<[F32, F64, I1, I64], "f32, f64, i1 or i64">;
+def Fuse_Storage : AnyTypeOf<[F32, F64, F16, BF16, F8E4M3FN, F8E5M2], "a storage dtype">;
+def Fuse_Operands : TypedArrayAttrBase<Fuse_OperandAttr, "operands">;
+def Fuse_Scalars : TypedArrayAttrBase<Fuse_HyperAttr, "scalars">;
+
+//===-- Semantic level ----------------------------------------------------------------------------//
+
+def Fuse_OpOp : Fuse_Op<"op", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "one op of an op file: equations over its operands";
+  let description = [{
+    ```mlir
+    fuse.op @scale over <elements>
+        operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+                  #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+        scalars [#fuse.hyper<name = "a", value = 1.0 : f64>] {
+      %0 = fuse.scalar "a" : f64
+      %1 = fuse.uniform %0 : f64 to f32
+      %2 = fuse.read "x" : f32
+      %3 = arith.mulf %1, %2 : f32
+      fuse.write "y", %3 : f32
+    }
+    ```
+    `equations` maps each label to the source text of its statements.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Fuse_DomainAttr:$domain, Fuse_Operands:$operands,
+                       Fuse_Scalars:$scalars, OptionalAttr<DictionaryAttr>:$equations);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `over` $domain `operands` $operands `scalars` $scalars attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+}
+
+def Fuse_ReadOp : Fuse_Op<"read", [Pure]> {
+  let summary = "the value of an operand before the op, in arithmetic precision";
+  let arguments = (ins StrAttr:$operand);
+  let results = (outs Fuse_Value:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Fuse_WriteOp : Fuse_Op<"write", [MemoryEffects<[MemWrite]>, HasParent<"OpOp">]> {
+  let summary = "the new value of an operand; rounded to its storage dtype when stored";
+  let arguments = (ins StrAttr:$operand, Fuse_Value:$value);
+  let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
+}
+
+def Fuse_ScalarOp : Fuse_Op<"scalar", [Pure]> {
+  let summary = "a hyper-parameter (f64, i1 or i64) or the step (i64)";
+  let arguments = (ins StrAttr:$scalar);
+  let results = (outs AnyTypeOf<[F64, I1, I64]>:$result);
+  let assemblyFormat = "$scalar attr-dict `:` type($result)";
+}
+
+def Fuse_UniformOp : Fuse_Op<"uniform", [Pure]> {
+  let summary = "a uniform value as an element uses it: rounded once to arithmetic precision";
+  let arguments = (ins AnyTypeOf<[F64, I1, I64]>:$value);
+  let results = (outs AnyTypeOf<[F32, F64, I1, I64]>:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Fuse_StoredOp : Fuse_Op<"stored", [Pure, SameOperandsAndResultType]> {
+  let summary = "what the storage rounding of an operand makes of a value; resolved by specialise";
+  let arguments = (ins StrAttr:$operand, Fuse_Real:$value);
+  let results = (outs Fuse_Real:$result);
+  let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
+}
+
+def Fuse_LargestOp : Fuse_Op<"largest", [Pure]> {
+  let summary = "the largest finite value of an operand's storage dtype; resolved by specialise";
+  let arguments = (ins StrAttr:$operand);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure, SameOperandsAndResultType]> {
+  let summary = "a reduction; `keep` names what is kept";
+  let arguments = (ins Fuse_ReduceKindAttr:$kind, Fuse_ScopeAttr:$keep, Fuse_Real:$value);
+  let results = (outs Fuse_Real:$result);
+  let assemblyFormat = "$kind `keep` $keep $value attr-dict `:` type($value)";
+}
+
+//===-- Arithmetic beyond arith and math -----------------------------------------------------------//
+
+class Fuse_Unary<string mnemonic> : Fuse_Op<mnemonic, [Pure, SameOperandsAndResultType, Elementwise]> {
+  let arguments = (ins Fuse_Real:$value);
+  let results = (outs Fuse_Real:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+def Fuse_SignOp : Fuse_Unary<"sign"> { let summary = "-1, 0 or 1; a zero keeps its sign, NaN stays NaN"; }
+def Fuse_SigmoidOp : Fuse_Unary<"sigmoid"> { let summary = "1 / (1 + exp(-x))"; }
+
+def Fuse_CastOp : Fuse_Op<"cast", [Pure]> {
+  let summary = "conversion between floating-point formats, round to nearest even, in one rounding";
+  let description = [{
+    NaN becomes 0x7fff in bf16 and f16 and keeps its sign in the 8-bit formats. `saturate` gives the
+    largest finite value where the result would be inf (e5m2) or NaN (e4m3fn) by overflow.
+  }];
+  let arguments = (ins Fuse_Storage:$value, UnitAttr:$saturate);
+  let results = (outs Fuse_Storage:$result);
+  let assemblyFormat = "(`saturate` $saturate^)? $value attr-dict `:` type($value) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- Phase level -------------------------------------------------------------------------------//
+
+def Fuse_ProgramOp : Fuse_Op<"program", [IsolatedFromAbove, Symbol, SymbolTable, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "what a request compiles to: a scalar program and kernels";
+  let arguments = (ins SymbolNameAttr:$sym_name, Fuse_Operands:$operands, Fuse_Scalars:$scalars,
+                       OptionalAttr<DictionaryAttr>:$equations);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `operands` $operands `scalars` $scalars attr-dict-with-keyword $body";
+}
+
+def Fuse_ScalarsOp : Fuse_Op<"scalars", [SingleBlock, NoTerminator, NoRegionArguments, HasParent<"ProgramOp">]> {
+  let summary = "the scalar program: f64 operations on hyper-parameters and the step, once per launch";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+}
+
+def Fuse_ResultOp : Fuse_Op<"result", [HasParent<"ScalarsOp">]> {
+  let summary = "a result of the scalar program, rounded once; read by kernels as a slot";
+  let arguments = (ins StrAttr:$slot, AnyTypeOf<[F64, I1, I64]>:$value, TypeAttr:$type);
+  let assemblyFormat = "$slot `,` $value attr-dict `:` type($value) `to` $type";
+}
+
+def Fuse_KernelOp : Fuse_Op<"kernel", [Symbol, SingleBlock, NoTerminator, NoRegionArguments, HasParent<"ProgramOp">]> {
+  let summary = "one kernel: uniform slots and passes over the elements";
+  let description = [{
+    `real` is the arithmetic precision. `schedule` is absent until the pass `schedule` (the CPU does
+    without it).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Fuse_PatternAttr:$pattern, TypeAttr:$real,
+                       OptionalAttr<Fuse_ScheduleAttr>:$schedule);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $pattern $real (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Fuse_SlotOp : Fuse_Op<"slot", [Pure, ParentOneOf<["KernelOp"]>]> {
+  let summary = "reads a result of the scalar program";
+  let arguments = (ins StrAttr:$slot);
+  let results = (outs AnyTypeOf<[F32, F64, I1, I64]>:$result);
+  let assemblyFormat = "$slot attr-dict `:` type($result)";
+}
+
+def Fuse_EachOp : Fuse_Op<"each", [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments, RecursiveMemoryEffects, ParentOneOf<["KernelOp"]>]> {
+  let summary = "one pass over the elements that a thread owns";
+  let description = [{
+    Results are reductions of the yielded values, combined by `kinds`.
+  }];
+  let arguments = (ins OptionalAttr<TypedArrayAttrBase<Fuse_ReduceKindAttr, "reduction kinds">>:$kinds);
+  let results = (outs Variadic<Fuse_Real>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "($kinds^ `->` type($results))? $body attr-dict";
+}
+
+def Fuse_YieldOp : Fuse_Op<"yield", [Terminator, Pure, ParentOneOf<["EachOp"]>]> {
+  let summary = "ends a pass; its values are the pass's reductions";
+  let arguments = (ins Variadic<Fuse_Real>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp"]>]> {
+  let summary = "loads an element of an operand as it is stored";
+  let arguments = (ins StrAttr:$operand);
+  let results = (outs Fuse_Storage:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Fuse_StoreOp : Fuse_Op<"store", [MemoryEffects<[MemWrite]>, ParentOneOf<["EachOp"]>]> {
+  let summary = "stores an element of an operand";
+  let arguments = (ins StrAttr:$operand, Fuse_Storage:$value);
+  let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
+}
+
+#endif
