@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Proves that tools/count_tests.py counts single cases, names skips and misses no failure."""
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+
+import count_tests  # noqa: E402
+
+GTEST = """[==========] Running 4 tests from 1 test suite.
+[       OK ] Lexer.Numbers (0 ms)
+[       OK ] All/Casts.Exact/bf16, where GetParam() = (1, 2) (3 ms)
+t.cpp:9: Skipped
+no CUDA device
+[  SKIPPED ] Gpu.Loads (0 ms)
+[  FAILED  ] Lexer.Names (1 ms)
+[  PASSED  ] 2 tests.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] Gpu.Loads
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] Lexer.Names
+"""
+LIT = "Testing Time: 0.1s\n\nTotal Discovered Tests: 7\n  Unsupported: 1 (14.29%)\n  Passed     : 5 (71.43%)\n  Failed     : 1 (14.29%)\n"
+
+
+def one(result="OK", stdout="", stderr=""):
+    return {"name": "t", "result": result, "stdout": stdout, "stderr": stderr}
+
+
+class CountTests(unittest.TestCase):
+    def closing_line(self, tests, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "build" / "meson-logs" / "testlog.json"
+            log.parent.mkdir(parents=True)
+            log.write_text("".join(json.dumps(test) + "\n" for test in tests))
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                status = count_tests.main([*arguments, str(log)])
+        return status, output.getvalue()
+
+    def test_gtest_cases(self):
+        self.assertEqual(count_tests.count_test(one("FAIL", GTEST)), (2, 1, 1))
+
+    def test_crash_after_good_cases_is_a_failure(self):
+        self.assertEqual(count_tests.count_test(one("FAIL", "[       OK ] A.B (0 ms)\n")), (1, 1, 0))
+
+    def test_lit_totals(self):
+        self.assertEqual(count_tests.count_test(one("FAIL", LIT)), (5, 1, 1))
+
+    def test_unittest_totals(self):
+        text = "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=3)\n"
+        self.assertEqual(count_tests.count_test(one("FAIL", stderr=text)), (3, 3, 3))
+        self.assertEqual(count_tests.count_test(one("OK", stderr="Ran 9 tests in 0.1s\n\nOK\n")), (9, 0, 0))
+
+    def test_plain_executables(self):
+        self.assertEqual(count_tests.count_test(one("OK")), (1, 0, 0))
+        self.assertEqual(count_tests.count_test(one("TIMEOUT")), (0, 1, 0))
+        self.assertEqual(count_tests.count_test(one("SKIP")), (0, 0, 1))
+
+    def test_report_ends_with_the_closing_line_and_names_skips(self):
+        status, text = self.closing_line([one("FAIL", GTEST), one("SKIP", "skipped: no tool\n")])
+        self.assertEqual(status, 1)
+        self.assertEqual(text.splitlines()[-1], "2 passed, 1 failed, 2 skipped")
+        self.assertIn("1 x t: no CUDA device", text)
+        self.assertIn("1 x t: skipped: no tool", text)
+
+    def test_good_run(self):
+        status, text = self.closing_line([one("OK", LIT.replace("  Failed     : 1 (14.29%)\n", "").replace("  Unsupported: 1 (14.29%)\n", ""))])
+        self.assertEqual((status, text), (0, "5 passed, 0 failed\n"))
+
+    def test_broken_stage_and_empty_run_fail(self):
+        status, text = self.closing_line([one()], "--broken-stages", "1")
+        self.assertEqual((status, text.splitlines()[-1]), (1, "1 passed, 1 failed"))
+        status, text = self.closing_line([])
+        self.assertEqual((status, text.splitlines()[-1]), (1, "0 passed, 1 failed"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+# Sourced by tools/install-deps, tools/quickstart and tools/test: the choices that a build of this
+# tree makes, each in one place. A value that is already in the environment wins.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+stage_report=()
+
+# Compilers: the clang and lld that belong to our LLVM where they are installed, else the system's.
+choose_compilers() {
+  if command -v clang-22 >/dev/null && command -v clang++-22 >/dev/null; then
+    export CC="${CC:-clang-22}" CXX="${CXX:-clang++-22}"
+  fi
+  if command -v ld.lld-22 >/dev/null && [[ "${CXX:-}" == clang* ]]; then
+    export CC_LD="${CC_LD:-lld-22}" CXX_LD="${CXX_LD:-lld-22}"
+  fi
+}
+
+# A file that includes MLIR takes up to 1.5 GB to compile, so memory bounds the jobs as cores do.
+job_count() {
+  local cores memory_kb by_memory
+  cores=$(nproc)
+  memory_kb=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+  by_memory=$((memory_kb / (1536 * 1024)))
+  ((by_memory >= 1)) || by_memory=1
+  echo "${FUSEWRIGHT_JOBS:-$((cores < by_memory ? cores : by_memory))}"
+}
+
+# configure FOLDER [meson options]: sets up a build folder; an existing one is brought up to date.
+# Meson finds ccache by itself.
+configure() {
+  local folder=$1
+  shift
+  if [[ -f "$root/$folder/build.ninja" ]]; then
+    meson configure "$root/$folder" "$@" >/dev/null
+  else
+    meson setup "$root/$folder" "$root" "$@"
+  fi
+}
+
+build() {
+  ninja -C "$root/$1" -j "$(job_count)" "${@:2}"
+}
+
+# stage NAME COMMAND...: runs a step, keeps its wall time for the closing table, passes its status on.
+stage() {
+  local name=$1 start=$SECONDS status=0
+  shift
+  echo "==> $name"
+  "$@" || status=$?
+  stage_report+=("$(printf '%-34s %4d s%s' "$name" $((SECONDS - start)) "$([[ $status == 0 ]] || echo "  failed ($status)")")")
+  return "$status"
+}
+
+print_stages() {
+  ((${#stage_report[@]} == 0)) || printf '%s\n' "" "time per stage" "${stage_report[@]}"
+}
+
+# CUDA 13 is the toolkit generation whose NVRTC knows every arch of compiler/target/archs.def.
+nvrtc_major=13
+# Where tools/install-deps keeps the NVRTC of PyPI.
+nvrtc_folder="${XDG_DATA_HOME:-$HOME/.local/share}/fusewright/nvrtc"
+
+has_nvrtc() {
+  compgen -G "$1/libnvrtc.so.$nvrtc_major*" >/dev/null &&
+    compgen -G "$1/libnvrtc-builtins.so.$nvrtc_major*" >/dev/null
+}
+
+# Prints the folder of the first NVRTC that the loader's path or a toolkit offers with its builtins.
+toolkit_nvrtc() {
+  local folder
+  while read -r folder; do
+    has_nvrtc "$folder" && echo "$folder" && return 0
+  done < <(ldconfig -p 2>/dev/null | awk -v so="libnvrtc.so.$nvrtc_major" '$1 == so { sub("/[^/]*$", "", $NF); print $NF }'
+           printf '%s\n' "${CUDA_HOME:-/usr/local/cuda}"/lib{64,} "/usr/local/cuda-$nvrtc_major".*/lib{64,})
+  return 1
+}
+
+pip_nvrtc() {
+  local folder="$nvrtc_folder/nvidia/cu$nvrtc_major/lib"
+  has_nvrtc "$folder" && echo "$folder"
+}
+
+# fail EXPECTED GOT REMEDY [STATUS]
+fail() {
+  printf 'error: expected %s, got %s; %s\n' "$1" "$2" "$3" >&2
+  exit "${4:-1}"
+}
