@@ -1,0 +1,98 @@
+// The only questions one may ask about a GPU arch: has(feature), limit(name), and how it is
+// compiled for. No other room compares SM numbers. `cpu` is a target too, but not an arch: see
+// isCpuTarget.
+#pragma once
+
+#include "compiler/support/Error.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace fw::target {
+
+/// One bit per row of features.def.
+enum class Feature : uint32_t {
+#define FW_ARCH_FEATURE(name, ...) name,
+#include "compiler/target/features.def"
+#undef FW_ARCH_FEATURE
+};
+
+enum class Limit : uint32_t {
+#define FW_ARCH_LIMIT(name, ...) name,
+#include "compiler/target/limits.def"
+#undef FW_ARCH_LIMIT
+};
+
+/// A set of features, built at compile time from the rows of archs.def.
+class FeatureSet {
+public:
+  constexpr FeatureSet() = default;
+  constexpr FeatureSet(FeatureSet base, std::initializer_list<Feature> added) : bits(base.bits) {
+    for (Feature feature : added)
+      bits |= uint32_t(1) << uint32_t(feature);
+  }
+  constexpr bool contains(Feature feature) const { return bits >> uint32_t(feature) & 1; }
+
+private:
+  uint32_t bits = 0;
+};
+
+/// A row of archs.def. Ask through has() and limit(); `number` is for drivers and for this room.
+struct Arch {
+  const char *name;
+  int number; ///< 10 * major + minor of the compute capability
+  FeatureSet features;
+  int64_t registers_per_sm;
+  int64_t registers_per_thread = 255;
+  int64_t threads_per_sm;
+  int64_t threads_per_block = 1024;
+  int64_t blocks_per_sm;
+  int64_t shared_bytes_per_sm;
+  int64_t shared_bytes_per_block;
+  int64_t cluster_blocks;
+};
+
+/// Every arch we know, oldest first.
+std::span<const Arch> archs();
+
+/// The row of "sm_90"; USAGE with the list of names when there is none.
+Result<const Arch *> findArch(std::string_view name);
+
+/// The row of a device with this compute capability, or null: a device may be newer than the table.
+const Arch *findArch(int major, int minor);
+
+/// True for "cpu", the target that is not a GPU arch.
+bool isCpuTarget(std::string_view name);
+
+bool has(const Arch &arch, Feature feature);
+int64_t limit(const Arch &arch, Limit name);
+
+std::optional<Feature> findFeature(std::string_view name);
+std::optional<Limit> findLimit(std::string_view name);
+const char *featureName(Feature feature);
+const char *limitName(Limit limit);
+
+/// What NVRTC is told for code that uses these features: "sm_90", or "sm_90a" where one needs it.
+std::string compileName(const Arch &arch, std::span<const Feature> used = {});
+
+/// How to compile for a device with one NVRTC.
+struct CompileTarget {
+  std::string option;    ///< value of --gpu-architecture
+  const Arch *row;       ///< whose features and limits hold: never newer than `option`
+  bool ptx = false;      ///< the driver finishes the compilation
+  std::string note = {}; ///< to be shown once; empty for the normal case
+};
+
+/// A real arch gives cubin. A device newer than NVRTC gets PTX of the newest virtual arch it can
+/// run, with a note; a device older than all that NVRTC knows is a TOOLCHAIN error. `supported`
+/// holds compute capabilities as 10 * major + minor, as NVRTC lists them.
+Result<CompileTarget> compileTargetFor(int major, int minor, std::span<const int> supported);
+
+/// The same for a name given by the user, who wants exactly this arch: never PTX of another one.
+Result<CompileTarget> compileTargetFor(const Arch &arch, std::span<const int> supported);
+
+} // namespace fw::target
