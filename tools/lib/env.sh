@@ -79,6 +79,14 @@ pip_nvrtc() {
   has_nvrtc "$folder" && echo "$folder"
 }
 
+# The product finds a toolkit's NVRTC by itself; the one of tools/install-deps is named to it.
+find_nvrtc() {
+  local folder
+  if [[ -z "${FUSEWRIGHT_NVRTC:-}" ]] && ! toolkit_nvrtc >/dev/null && folder=$(pip_nvrtc); then
+    export FUSEWRIGHT_NVRTC="$folder/libnvrtc.so.$nvrtc_major"
+  fi
+}
+
 # fail EXPECTED GOT REMEDY [STATUS]
 fail() {
   printf 'error: expected %s, got %s; %s\n' "$1" "$2" "$3" >&2
