@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Proves that each checker fails on a planted violation and passes on clean text."""
+import argparse
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(Path(__file__).resolve().parent)]
 
 import check_files  # noqa: E402
 import check_layers  # noqa: E402
+import docs  # noqa: E402
 import exports  # noqa: E402
 import headers  # noqa: E402
 
@@ -174,6 +176,33 @@ class Exports(Tree):
         errors = list(exports.check(self.library("char fw_a[3000000] = {1};\n"), 2))
         self.assertEqual(len(errors), 1)
         self.assertIn("at most 2 MB", errors[0])
+
+
+@unittest.skipUnless(shutil.which("cc"), "no cc on the path")
+class Docs(Tree):
+    def bad(self, text, fusewright="true"):
+        """Places in a README of `text` that do not work, with a verifier that says `fusewright`."""
+        source = self.plant("a.c", "int fw_one(void) { return 1; }\n")
+        library = self.root / "liba.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+        self.plant("README.md", text)
+        options = argparse.Namespace(root=self.root, fusewright=fusewright, cc="cc", library=str(library))
+        return [place for place, message in docs.check(options, self.root) if message]
+
+    def test_op_that_does_not_verify(self):
+        text = "# A\n\n```fuse\nop x over elements {}\n```\n"
+        self.assertEqual(self.bad(text), [])
+        self.assertEqual(self.bad(text, fusewright="false"), ["README.md:4"])
+
+    def test_program_that_does_not_compile_or_fails(self):
+        program = "```c\nint fw_one(void);\nint main(void) {{ return {}; }}\n```\n"
+        self.assertEqual(self.bad(program.format("fw_one() - 1")), [])
+        self.assertEqual(self.bad(program.format("fw_one()")), ["README.md:2"])
+        self.assertEqual(self.bad(program.format("fw_two()")), ["README.md:2"])
+
+    def test_link_to_nowhere(self):
+        self.assertEqual(self.bad("[a](a.c) [b](https://example.org) [c](#here) [d](none.md)\n"),
+                         ["README.md: link to none.md"])
 
 
 if __name__ == "__main__":
