@@ -38,6 +38,8 @@ ROOMS = {
     "compiler": ["compiler", "ops", "templates", "mlir", "llvm", "json"],
     "runtime/include": ["fusewright"],
     "runtime": ["fusewright", "runtime", "compiler/support", "templates/vocab"],
+    # LLVM's thread pool runs lists on the CPU.
+    "runtime/launch": ["fusewright", "runtime", "compiler/support", "templates/vocab", "llvm"],
     "runtime/api": ["fusewright", "runtime", "compiler/support", "compiler/Compiler.h", "templates/vocab"],
     "templates": ["templates/vocab"],
     # The table of embedded texts; everything else in the room is CUDA.

@@ -66,7 +66,7 @@ class InstallDeps(unittest.TestCase):
         for _ in range(2):
             result = self.run_script("--no-toolkit")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("share/fusewright/nvrtc/nvidia/cu13/lib (from PyPI)", result.stdout)
+            self.assertIn("share/fusewright/nvrtc/nvidia/cu13/lib (from PyPI;", result.stdout)
         self.assertEqual(len(self.log()), 1)
         self.assertIn("nvidia-cuda-nvrtc>=13,<14", self.log()[0])
 
