@@ -10,7 +10,8 @@ using namespace fw::fuse;
 #define GET_OP_CLASSES
 #include "compiler/dialect/FuseOps.cpp.inc"
 
-//===-- Names --------------------------------------------------------------------------------------//
+//===-- Names
+//--------------------------------------------------------------------------------------//
 
 static LogicalResult verifyOperandName(Operation *op, ArrayAttr operands, StringRef name) {
   if (findOperand(operands, name))
@@ -48,8 +49,8 @@ LogicalResult OpOp::verifyRegions() {
       return verifyScalarName(op, getScalars(), scalar.getScalar());
     if (auto write = dyn_cast<WriteOp>(op)) {
       if (!written.insert(write.getOperand()).second)
-        return write.emitOpError() << "expected one write of operand '" << write.getOperand()
-                                   << "', got a second";
+        return write.emitOpError()
+               << "expected one write of operand '" << write.getOperand() << "', got a second";
       return verifyOperandName(op, getOperands(), write.getOperand());
     }
     return success();
@@ -57,11 +58,13 @@ LogicalResult OpOp::verifyRegions() {
   return failure(walked.wasInterrupted());
 }
 
-//===-- Conversions --------------------------------------------------------------------------------//
+//===-- Conversions
+//--------------------------------------------------------------------------------//
 
 LogicalResult UniformOp::verify() {
   bool isReal = isa<FloatType>(getType());
-  if (isReal == isa<FloatType>(getValue().getType()) && (isReal || getType() == getValue().getType()))
+  if (isReal == isa<FloatType>(getValue().getType()) &&
+      (isReal || getType() == getValue().getType()))
     return success();
   return emitOpError() << "expected a real for a real, a bool for a bool or an int for an int, got "
                        << getValue().getType() << " to " << getType();
@@ -75,7 +78,8 @@ LogicalResult CastOp::verify() {
   return success();
 }
 
-//===-- Phase level --------------------------------------------------------------------------------//
+//===-- Phase level
+//--------------------------------------------------------------------------------//
 
 static ScalarsOp scalarsOf(ProgramOp program) {
   auto scalars = program.getBody().getOps<ScalarsOp>();
@@ -99,7 +103,8 @@ LogicalResult KernelOp::verify() {
     if (auto load = dyn_cast<LoadOp>(op))
       return verifyStorage(op, program.getOperands(), load.getOperand(), load.getType());
     if (auto store = dyn_cast<StoreOp>(op))
-      return verifyStorage(op, program.getOperands(), store.getOperand(), store.getValue().getType());
+      return verifyStorage(op, program.getOperands(), store.getOperand(),
+                           store.getValue().getType());
     if (auto slot = dyn_cast<SlotOp>(op))
       return verifySlot(slot, program);
     return success();
