@@ -170,7 +170,7 @@ def Fuse_YieldOp : Fuse_Op<"yield", [Terminator, Pure, ParentOneOf<["EachOp"]>]>
   let summary = "ends a pass; its values are the pass's reductions";
   let arguments = (ins Variadic<Fuse_Real>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp"]>]> {

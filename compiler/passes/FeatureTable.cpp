@@ -1,0 +1,95 @@
+#include "compiler/passes/FeatureTable.h"
+
+#include <algorithm>
+
+namespace fw::passes {
+namespace {
+
+constexpr Feature kFeatures[] = {
+#define FW_FEATURE(...) Feature{__VA_ARGS__},
+#include "compiler/passes/features.def"
+#undef FW_FEATURE
+};
+
+const Feature *find(std::span<const Feature> table, std::string_view name) {
+  auto found = std::find_if(table.begin(), table.end(),
+                            [&](const Feature &feature) { return feature.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string listNames(std::span<const Feature> table) {
+  std::string out;
+  for (const Feature &feature : table)
+    out += (out.empty() ? "" : ", ") + std::string(feature.name);
+  return out;
+}
+
+bool isListed(std::string_view list, std::string_view name) {
+  return (" " + std::string(list) + " ").find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+Error usage(std::string text, std::string remedy) {
+  return {.code = Code::USAGE, .text = std::move(text), .remedy = std::move(remedy)};
+}
+
+Result<void> checkNames(std::span<const std::string> names, std::span<const Feature> table) {
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (!find(table, *name))
+      return usage("expected a feature (" + listNames(table) + "), got '" + *name + "'",
+                   "choose one of the list");
+    if (std::find(names.begin(), name, *name) != name)
+      return usage("expected each feature once, got '" + *name + "' twice", "give it once");
+  }
+  return {};
+}
+
+Result<void> checkConflicts(std::span<const std::string> names, std::span<const Feature> table) {
+  for (const std::string &name : names) {
+    const Feature &feature = *find(table, name);
+    for (const std::string &other : names)
+      if (isListed(feature.conflicts, other))
+        return usage("expected feature '" + name + "' without '" + other + "', got both: " +
+                         std::string(feature.reason),
+                     "drop one of the two");
+  }
+  return {};
+}
+
+} // namespace
+
+std::span<const Feature> allFeatures() { return kFeatures; }
+
+const Feature *findFeature(std::string_view name) { return find(kFeatures, name); }
+
+std::string addedName(const Feature &feature, std::string_view operand) {
+  std::string out(feature.operand);
+  if (size_t place = out.find("{0}"); place != std::string::npos)
+    out.replace(place, 3, operand);
+  return out;
+}
+
+Result<std::vector<AddedOperand>> addedOperands(std::span<const FeatureOperand> operands,
+                                                std::span<const std::string> names,
+                                                std::span<const Feature> table) {
+  if (auto known = checkNames(names, table); !known)
+    return known.takeError();
+  if (auto compatible = checkConflicts(names, table); !compatible)
+    return compatible.takeError();
+  std::vector<AddedOperand> added;
+  for (const Feature &feature : table) {
+    if (std::find(names.begin(), names.end(), feature.name) == names.end())
+      continue;
+    size_t before = added.size();
+    for (const FeatureOperand &operand : operands)
+      if (operand.role == feature.role)
+        added.push_back({addedName(feature, operand.name), std::string(feature.added),
+                         std::string(feature.dtype)});
+    if (added.size() == before)
+      return usage("expected an op with an operand of role " + std::string(feature.role) +
+                       " for feature '" + std::string(feature.name) + "', got none",
+                   "drop the feature");
+  }
+  return added;
+}
+
+} // namespace fw::passes

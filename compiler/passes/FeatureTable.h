@@ -1,0 +1,58 @@
+// The features by name (features.def) and what they add to an op's operands, without MLIR.
+#pragma once
+
+#include "compiler/support/Error.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fw::passes {
+
+struct Feature {
+  std::string_view name;
+  std::string_view pass;
+  std::string_view kind;
+  std::string_view role;
+  std::string_view operand;
+  std::string_view added;
+  std::string_view dtype;
+  std::string_view conflicts;
+  std::string_view reason;
+  std::string_view help;
+};
+
+/// An operand as far as features look at it.
+struct FeatureOperand {
+  std::string name;
+  std::string role;
+
+  bool operator==(const FeatureOperand &) const = default;
+};
+
+/// An operand that a feature adds, with the dtype it has where a request binds none.
+struct AddedOperand {
+  std::string name;
+  std::string role;
+  std::string dtype;
+
+  bool operator==(const AddedOperand &) const = default;
+};
+
+/// All features in the table's order, which is the order of their passes.
+std::span<const Feature> allFeatures();
+
+/// The feature called `name`, or null.
+const Feature *findFeature(std::string_view name);
+
+/// The name of the operand that `feature` adds for `operand`.
+std::string addedName(const Feature &feature, std::string_view operand);
+
+/// What the features called `names` append to `operands`, in the order in which their passes append
+/// it. USAGE for an unknown or repeated name, a conflict, or an op without the operands needed.
+Result<std::vector<AddedOperand>> addedOperands(std::span<const FeatureOperand> operands,
+                                                std::span<const std::string> names,
+                                                std::span<const Feature> table = allFeatures());
+
+} // namespace fw::passes

@@ -1,0 +1,226 @@
+#include "compiler/passes/Passes.h"
+#include "compiler/passes/Precision.h"
+#include "compiler/passes/Scopes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "form-phases"
+
+namespace fw::passes {
+#define GEN_PASS_DEF_FORMPHASES
+#include "compiler/passes/Passes.h.inc"
+} // namespace fw::passes
+
+using namespace mlir;
+using namespace fw::fuse;
+
+namespace fw::passes {
+namespace {
+
+/// "demo_p_f32_g_bf16": what a kernel does, as an identifier.
+std::string kernelName(OpOp op) {
+  std::string name = op.getSymName().str();
+  for (auto operand : op.getOperands().getAsRange<OperandAttr>())
+    name += "_" + operand.getName().str() + "_" + operand.getDtype().str();
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+/// What the roots need, in the order of the body. fuse.uniform is where the elements' part ends: it
+/// belongs to the slice, what it needs does not.
+llvm::SetVector<Operation *> elementSlice(OpOp op) {
+  llvm::DenseSet<Operation *> needed;
+  for (Operation &inner : llvm::reverse(op.getBody().front())) {
+    if (!isa<WriteOp>(inner) && !needed.contains(&inner))
+      continue;
+    needed.insert(&inner);
+    if (!isa<UniformOp>(inner))
+      for (Value operand : inner.getOperands())
+        needed.insert(operand.getDefiningOp());
+  }
+  llvm::SetVector<Operation *> slice;
+  for (Operation &inner : op.getBody().front())
+    if (needed.contains(&inner))
+      slice.insert(&inner);
+  return slice;
+}
+
+/// Builds the scalar program on demand: one result per slot.
+class ScalarProgramBuilder {
+public:
+  explicit ScalarProgramBuilder(ScalarsOp scalars, ArrayAttr scalarTable)
+      : builder(OpBuilder::atBlockEnd(&scalars.getBody().front())) {
+    // A scalar's name is kept for its own slot, whichever order the slots come in.
+    for (auto scalar : scalarTable.getAsRange<HyperAttr>())
+      scalarNames.insert(scalar.getName());
+  }
+
+  /// The name of the slot that holds `uniform`.
+  std::string slot(UniformOp uniform) {
+    Value value = clone(uniform.getValue());
+    std::string name = nameFor(uniform.getValue().getDefiningOp());
+    ResultOp::create(builder, uniform.getLoc(), name, value, uniform.getType());
+    return name;
+  }
+
+private:
+  Value clone(Value value) {
+    if (Value done = mapping.lookupOrNull(value))
+      return done;
+    Operation *source = value.getDefiningOp();
+    for (Value operand : source->getOperands())
+      clone(operand);
+    return builder.clone(*source, mapping)->getResult(0);
+  }
+
+  std::string nameFor(Operation *source) {
+    if (auto scalar = dyn_cast<ScalarOp>(source))
+      if (taken.insert(scalar.getScalar()).second)
+        return scalar.getScalar().str();
+    if (auto name = source->getAttrOfType<StringAttr>(kName))
+      if (!scalarNames.contains(name.getValue()) && taken.insert(name.getValue()).second)
+        return name.str();
+    std::string name;
+    do
+      name = "u" + std::to_string(unnamed++);
+    while (scalarNames.contains(name) || !taken.insert(name).second);
+    return name;
+  }
+
+  OpBuilder builder;
+  IRMapping mapping;
+  llvm::StringSet<> scalarNames, taken;
+  unsigned unnamed = 0;
+};
+
+class FormPhasesPass : public impl::FormPhasesBase<FormPhasesPass> {
+public:
+  void runOnOperation() override {
+    for (OpOp op : llvm::make_early_inc_range(getOperation().getOps<OpOp>())) {
+      if (failed(check(op)))
+        return signalPassFailure();
+      form(op);
+      op.erase();
+    }
+  }
+
+private:
+  /// What a single pass over elements cannot do is refused by name.
+  LogicalResult check(OpOp op) {
+    if (!op.getDomain().isElements())
+      return op.emitOpError() << "expected an op over elements, got domain "
+                              << stringifyDomainForm(op.getDomain().getForm())
+                              << "; rows and axes are not compiled yet";
+    for (auto operand : op.getOperands().getAsRange<OperandAttr>())
+      if (!operand.getScope().isElement())
+        return op.emitOpError() << "expected operands with one value per element, got '"
+                                << operand.getName() << "' of scope "
+                                << stringifyScopeLevel(operand.getScope().getLevel())
+                                << "; such operands are not compiled yet";
+    for (Operation &inner : op.getBody().front()) {
+      if (auto reduce = dyn_cast<ReduceOp>(inner))
+        return reduce.emitOpError()
+               << "expected an op without reductions, got "
+               << stringifyReduceKind(reduce.getKind()) << "["
+               << stringifyScopeLevel(reduce.getKeep().getLevel())
+               << "]; reductions are not compiled yet";
+      if (isa<StoredOp, LargestOp>(inner))
+        return inner.emitOpError() << "expected a body with bound dtypes; run specialise first";
+    }
+    return success();
+  }
+
+  void form(OpOp op) {
+    OpBuilder builder(op);
+    auto program = ProgramOp::create(builder, op.getLoc(), op.getSymName(), op.getOperands(),
+                                     op.getScalars(), op.getEquationsAttr());
+    builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
+    auto scalars = ScalarsOp::create(builder, op.getLoc());
+    scalars.getBody().emplaceBlock();
+    FloatType precision = elementPrecision(&getContext(), op.getOperands());
+    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op), fuse::Pattern::Elements,
+                                   precision, ScheduleAttr());
+    kernel.getBody().emplaceBlock();
+    ScalarProgramBuilder scalarProgram(scalars, op.getScalars());
+    formPass(op, kernel, scalarProgram);
+  }
+
+  /// One pass: slots, then loads, the elements' slice and stores.
+  void formPass(OpOp op, KernelOp kernel, ScalarProgramBuilder &scalarProgram) {
+    OpBuilder slots = OpBuilder::atBlockEnd(&kernel.getBody().front());
+    OpBuilder after = slots;
+    auto each = EachOp::create(after, kernel.getLoc(), TypeRange(), ArrayAttr());
+    slots.setInsertionPoint(each);
+    OpBuilder body(&getContext());
+    if (each.getBody().empty())
+      each.getBody().emplaceBlock();
+    body.setInsertionPointToStart(&each.getBody().front());
+
+    IRMapping mapping;
+    llvm::SetVector<Operation *> slice = elementSlice(op);
+    formLoads(op, slice, body, mapping);
+    for (Operation *inner : slice) {
+      mapSlots(inner, scalarProgram, slots, mapping);
+      if (!isa<ReadOp, WriteOp, UniformOp>(inner))
+        body.clone(*inner, mapping);
+    }
+    formStores(op, slice, body, mapping);
+    if (each.getBody().front().empty() || !isa<YieldOp>(each.getBody().front().back()))
+      YieldOp::create(body, each.getLoc());
+  }
+
+  void formLoads(OpOp op, const llvm::SetVector<Operation *> &slice, OpBuilder &body,
+                 IRMapping &mapping) {
+    for (auto operand : op.getOperands().getAsRange<OperandAttr>()) {
+      Value loaded;
+      for (Operation *inner : slice) {
+        auto read = dyn_cast<ReadOp>(inner);
+        if (!read || read.getOperand() != operand.getName())
+          continue;
+        if (!loaded) {
+          Type storage = storageType(&getContext(), operand.getDtype());
+          loaded = LoadOp::create(body, read.getLoc(), storage, operand.getName());
+          loaded = castTo(body, read.getLoc(), loaded, read.getType());
+          ++numLoads;
+        }
+        mapping.map(read.getResult(), loaded);
+      }
+      if (!loaded)
+        LLVM_DEBUG(llvm::dbgs() << "no load of " << operand.getName() << ": nothing needs it\n");
+    }
+  }
+
+  /// A slot stands where elements first use it, so an unused one costs nothing.
+  void mapSlots(Operation *inner, ScalarProgramBuilder &scalarProgram, OpBuilder &slots,
+                IRMapping &mapping) {
+    if (isa<UniformOp>(inner))
+      return;
+    for (Value operand : inner->getOperands()) {
+      auto uniform = operand.getDefiningOp<UniformOp>();
+      if (!uniform || mapping.contains(operand))
+        continue;
+      Value slot = SlotOp::create(slots, uniform.getLoc(), uniform.getType(),
+                                  scalarProgram.slot(uniform));
+      mapping.map(operand, slot);
+      ++numSlots;
+    }
+  }
+
+  void formStores(OpOp op, const llvm::SetVector<Operation *> &slice, OpBuilder &body,
+                  const IRMapping &mapping) {
+    for (auto operand : op.getOperands().getAsRange<OperandAttr>())
+      for (Operation *inner : slice)
+        if (auto write = dyn_cast<WriteOp>(inner); write && write.getOperand() == operand.getName()) {
+          Value value = mapping.lookup(write.getValue());
+          Value stored = castToStorage(body, write.getLoc(), value, operand);
+          StoreOp::create(body, write.getLoc(), operand.getName(), stored);
+          ++numStores;
+        }
+  }
+};
+
+} // namespace
+} // namespace fw::passes

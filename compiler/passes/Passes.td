@@ -1,0 +1,190 @@
+#ifndef FW_PASSES
+#define FW_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+class Fw_Pass<string name, string on> : Pass<name, on> {
+  // The one construction of an op that is not among a pass's inputs is of these two dialects.
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+//===-- Semantic level ----------------------------------------------------------------------------//
+
+def InferScopes : Fw_Pass<"infer-scopes", "::fw::fuse::OpOp"> {
+  let summary = "give every value its scope, and refuse values used outside of theirs";
+  let description = [{
+    The scope of a value is how far it is uniform: `const` for constants, `launch` for
+    hyper-parameters and the step, the operand's scope for `fuse.read`, the scope kept for
+    `fuse.reduce`, and the least scope that contains all operands for everything else. It is printed
+    as the attribute `fuse.scope`.
+
+    ```mlir
+    %0 = fuse.scalar "lr" : f64
+    %1 = fuse.uniform %0 : f64 to f32
+    %2 = fuse.read "g" : f32
+    %3 = arith.mulf %1, %2 : f32
+    ```
+    becomes
+    ```mlir
+    %0 = fuse.scalar "lr" {fuse.scope = #fuse.scope<launch>} : f64
+    %1 = fuse.uniform %0 {fuse.scope = #fuse.scope<launch>} : f64 to f32
+    %2 = fuse.read "g" {fuse.scope = #fuse.scope<element>} : f32
+    %3 = arith.mulf %1, %2 {fuse.scope = #fuse.scope<element>} : f32
+    ```
+
+    Refused: an element value in the scalar program (`fuse.uniform` of it), a uniform value that
+    meets an element without `fuse.uniform`, a reduction that keeps a scope its value does not vary
+    in, and an operand written with a value that varies more than the operand does.
+  }];
+  let statistics = [
+    Statistic<"numUniform", "uniform", "values of the scalar program">,
+    Statistic<"numElement", "element", "values of an element">];
+}
+
+def Specialise : Fw_Pass<"specialise", "::fw::fuse::OpOp"> {
+  let summary = "bind storage dtypes to operands and settle what depends on them";
+  let description = [{
+    With `dtypes=g=bf16,m=bf16`:
+    ```mlir
+    fuse.op @demo over <elements>
+        operands [..., #fuse.operand<name = "m", role = state, dtype = "f32", ...>] ... {
+      %1 = fuse.stored "m", %0 : f32
+      %2 = fuse.largest "m" : f64
+      %3 = fuse.uniform %2 : f64 to f32
+    ```
+    becomes
+    ```mlir
+    fuse.op @demo over <elements>
+        operands [..., #fuse.operand<name = "m", role = state, dtype = "bf16", ...>] ... {
+      %1 = fuse.cast %0 : f32 to bf16
+      %2 = fuse.cast %1 : bf16 to f32
+      %3 = arith.constant 3.38953139E+38 : f32
+    ```
+    An operand that `dtypes` does not name keeps its dtype. Element arithmetic is f32; it becomes f64
+    when a parameter is stored in f64, or, in an op without parameters, an input. A constant that
+    reaches elements through `fuse.uniform` is rounded here, once, to that precision.
+  }];
+  let options = [
+    Option<"dtypes", "dtypes", "std::string", "\"\"", "operand=dtype pairs, separated by commas">];
+  let statistics = [
+    Statistic<"numBound", "bound", "operands whose dtype changed">,
+    Statistic<"numStored", "stored", "fuse.stored that became casts">,
+    Statistic<"numWidened", "widened", "values that became f64">];
+}
+
+def FeatureCopy : Fw_Pass<"feature-copy", "::fw::fuse::OpOp"> {
+  let summary = "feature `copy`: store every new parameter a second time, in low precision";
+  let description = [{
+    ```mlir
+    fuse.op @sgd over <elements> operands [#fuse.operand<name = "p", role = param, ...>] ... {
+      ...
+      fuse.write "p", %4 : f32
+    }
+    ```
+    becomes
+    ```mlir
+    fuse.op @sgd over <elements>
+        operands [#fuse.operand<name = "p", role = param, ...>,
+                  #fuse.operand<name = "p.copy", role = out, dtype = "bf16", scope = <element>>] ... {
+      ...
+      fuse.write "p", %4 : f32
+      fuse.write "p.copy", %4 : f32
+    }
+    ```
+    The copy is rounded once, from the value in arithmetic precision. A parameter that the op leaves
+    alone is copied as it is.
+  }];
+  let options = [
+    Option<"dtypes", "dtypes", "std::string", "\"\"", "operand=dtype pairs of the copies; default bf16">];
+  let statistics = [Statistic<"numCopies", "copies", "operands added">];
+}
+
+def Fma : Fw_Pass<"fma", "::fw::fuse::OpOp"> {
+  let summary = "contract products and sums of an element into fused multiply-adds";
+  let description = [{
+    The only contraction there is (INTERFACES 8): host compilers and NVRTC have theirs turned off, so
+    this pass decides the bits of every backend. A product is a `arith.mulf` whose one use is the sum.
+
+    | before | after |
+    | --- | --- |
+    | `a*b + c`, `c + a*b` | `fma(a, b, c)` |
+    | `a*b - c` | `fma(a, b, -c)` |
+    | `c - a*b` | `fma(-a, b, c)` |
+    | `a*b + c*d` | `fma(a, b, c*d)` |
+    | `a*b - c*d` | `fma(a, b, -(c*d))` |
+
+    Sums are visited in the order of the text; where both sides are products the left one is taken.
+    The result has the label and the name of the sum. The scalar program is left alone: it runs once
+    per launch, and hosts need not have an fma instruction.
+  }];
+  let statistics = [Statistic<"numContracted", "contracted", "sums that became an fma">];
+}
+
+//===-- Semantic to phase level -------------------------------------------------------------------//
+
+def FormPhases : Fw_Pass<"form-phases", "::mlir::ModuleOp"> {
+  let summary = "split an op into the scalar program and kernels of passes over elements";
+  let description = [{
+    ```mlir
+    fuse.op @scale over <elements> operands [...] scalars [...] {
+      %0 = fuse.scalar "a" : f64
+      %1 = fuse.uniform %0 : f64 to f32
+      %2 = fuse.read "x" : f32
+      %3 = arith.mulf %1, %2 {fuse.label = "E1", fuse.name = "y"} : f32
+      fuse.write "y", %3 : f32
+    }
+    ```
+    becomes, with `x` stored in bf16,
+    ```mlir
+    fuse.program @scale operands [...] scalars [...] {
+      fuse.scalars {
+        %0 = fuse.scalar "a" : f64
+        fuse.result "a", %0 : f64 to f32
+      }
+      fuse.kernel @scale_x_bf16_y_f32 elements f32 {
+        %0 = fuse.slot "a" : f32
+        fuse.each {
+          %1 = fuse.load "x" : bf16
+          %2 = fuse.cast %1 : bf16 to f32
+          %3 = arith.mulf %0, %2 {fuse.label = "E1", fuse.name = "y"} : f32
+          fuse.store "y", %3 : f32
+        }
+      }
+    }
+    ```
+    What a `fuse.uniform` needs forms the scalar program, what a `fuse.write` needs forms the pass;
+    values that neither needs vanish. Slots stand in the order of their first use by elements and are
+    called like the scalar or the named value they hold, else `u0`, `u1`, ... All loads come first
+    and all stores last, both in operand order.
+  }];
+  let dependentDialects = ["::fw::fuse::FuseDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [
+    Statistic<"numSlots", "slots", "results of the scalar program">,
+    Statistic<"numLoads", "loads", "streams read">,
+    Statistic<"numStores", "stores", "streams written">];
+}
+
+//===-- Phase level -------------------------------------------------------------------------------//
+
+def Schedule : Fw_Pass<"schedule", "::fw::fuse::ProgramOp"> {
+  let summary = "decide how a kernel runs on an arch, and name it";
+  let description = [{
+    ```mlir
+    fuse.kernel @scale_x_bf16_y_f32 elements f32 { ... }
+    ```
+    becomes
+    ```mlir
+    fuse.kernel @fw_scale_x_bf16_y_f32_v4 elements f32
+        schedule <"chunk", {chunk = 8192 : i64, inflight = 2 : i64, threads = 512 : i64, vec = 4 : i64}> { ... }
+    ```
+    The decisions come from the rule of the kernel's pattern (`rules/Elements.h`); `overrides` fixes
+    some of them and the rule derives the rest. The symbol is final: it is the kernel's name in
+    profilers.
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", "\"\"", "a name of archs.def, whose limits the rule follows">,
+    Option<"overrides", "overrides", "std::string", "\"\"", "decision=number pairs, separated by commas">];
+  let statistics = [Statistic<"numScheduled", "scheduled", "kernels">];
+}
+
+#endif

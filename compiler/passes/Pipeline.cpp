@@ -1,0 +1,131 @@
+#include "compiler/passes/Pipeline.h"
+
+#include "compiler/passes/FeatureTable.h"
+#include "compiler/passes/Passes.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace fw::passes {
+namespace {
+
+using FeaturePass = std::unique_ptr<Pass> (*)(std::string dtypes);
+
+/// The pass of a row of features.def.
+FeaturePass passOf(std::string_view name) {
+  if (name == "feature-copy")
+    return [](std::string dtypes) { return createFeatureCopy({std::move(dtypes)}); };
+  return nullptr;
+}
+
+/// Names with a dot belong to operands that features add; the op's own names cannot have one.
+std::string selectDtypes(StringRef dtypes, bool added) {
+  SmallVector<StringRef> entries, selected;
+  dtypes.split(entries, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries)
+    if (entry.take_until([](char c) { return c == '='; }).contains('.') == added)
+      selected.push_back(entry);
+  return llvm::join(selected, ",");
+}
+
+/// Bind the dtypes of the request, then add its features in the table's order.
+Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options) {
+  for (const std::string &name : options.features)
+    if (!findFeature(name))
+      return addedOperands({}, options.features).takeError();
+  OpPassManager &nested = manager.nest<fuse::OpOp>();
+  nested.addPass(createInferScopes());
+  nested.addPass(createSpecialise({selectDtypes(options.dtypes, false)}));
+  for (const Feature &feature : allFeatures())
+    if (llvm::is_contained(options.features, feature.name))
+      nested.addPass(passOf(feature.pass)(selectDtypes(options.dtypes, true)));
+  return {};
+}
+
+/// Fix the bits: merge equal values, then contract. The canonicalizer is left out on purpose: it
+/// folds functions of constants with the host's libm, and our functions are not those.
+void addContraction(OpPassManager &manager) {
+  manager.addPass(createCSEPass());
+  OpPassManager &nested = manager.nest<fuse::OpOp>();
+  nested.addPass(createFma());
+  nested.addPass(createInferScopes());
+}
+
+/// Split into scalar program and kernels.
+void addPhases(OpPassManager &manager) {
+  manager.addPass(createFormPhases());
+  manager.addPass(createCSEPass());
+}
+
+/// Decide how the kernels run on the arch.
+void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
+  manager.nest<fuse::ProgramOp>().addPass(createSchedule({options.arch, options.schedule}));
+}
+
+} // namespace
+
+Result<void> buildPipeline(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
+  if (auto semantic = addSemantic(manager, options); !semantic)
+    return semantic;
+  if (stage >= Stage::Contracted)
+    addContraction(manager);
+  if (stage >= Stage::Phases)
+    addPhases(manager);
+  if (stage >= Stage::Cuda)
+    addSchedule(manager, options);
+  return {};
+}
+
+Result<void> runPipeline(ModuleOp module, Stage stage, const PipelineOptions &options) {
+  Error error{.code = Code::USAGE, .text = ""};
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    (error.text.empty() ? error.text : error.log) += diagnostic.str();
+    return success();
+  });
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  if (auto built = buildPipeline(manager, stage, options); !built)
+    return built;
+  if (succeeded(manager.run(module)))
+    return {};
+  return error;
+}
+
+namespace {
+
+struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
+  Option<std::string> dtypes{*this, "dtypes", llvm::cl::desc("operand=dtype pairs")};
+  ListOption<std::string> features{*this, "features", llvm::cl::desc("names of features")};
+  Option<std::string> arch{*this, "arch", llvm::cl::desc("a name of archs.def")};
+  Option<std::string> schedule{*this, "schedule", llvm::cl::desc("decision=number pairs")};
+};
+
+struct StageRow {
+  const char *name;
+  const char *help;
+  Stage stage;
+};
+constexpr StageRow kStages[] = {
+    {"fuse-to-semantic", "bind dtypes and add features", Stage::Semantic},
+    {"fuse-to-contracted", "the same, and contract into fma", Stage::Contracted},
+    {"fuse-to-phases", "the same, and form the scalar program and kernels", Stage::Phases},
+    {"fuse-to-cuda", "the same, and schedule for an arch", Stage::Cuda}};
+
+} // namespace
+
+void registerPipelines() {
+  for (const StageRow &row : kStages)
+    PassPipelineRegistration<PipelineFlags>(
+        row.name, row.help, [stage = row.stage](OpPassManager &manager, const PipelineFlags &flags) {
+          PipelineOptions options{flags.dtypes, {flags.features.begin(), flags.features.end()},
+                                  flags.arch, flags.schedule};
+          if (auto built = buildPipeline(manager, stage, options); !built)
+            llvm::report_fatal_error(llvm::StringRef(render(built.error())), false);
+        });
+}
+
+} // namespace fw::passes

@@ -1,0 +1,92 @@
+#include "compiler/dialect/Dtypes.h"
+#include "compiler/passes/Passes.h"
+#include "compiler/passes/rules/Elements.h"
+#include "compiler/target/Target.h"
+
+#include "mlir/IR/Builders.h"
+
+#define DEBUG_TYPE "schedule"
+
+namespace fw::passes {
+#define GEN_PASS_DEF_SCHEDULE
+#include "compiler/passes/Passes.h.inc"
+} // namespace fw::passes
+
+using namespace mlir;
+using namespace fw::fuse;
+
+namespace fw::passes {
+namespace {
+
+unsigned storageBytes(Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
+
+ElementsStreams streamsOf(KernelOp kernel) {
+  ElementsStreams streams;
+  kernel.getBody().walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      streams.loads.push_back(storageBytes(load.getType()));
+    if (auto store = dyn_cast<StoreOp>(op))
+      streams.stores.push_back(storageBytes(store.getValue().getType()));
+  });
+  return streams;
+}
+
+ElementsLimits limitsOf(const target::Arch &arch) {
+  using target::Limit;
+  return {.registersPerSm = limit(arch, Limit::registers_per_sm),
+          .registersPerThread = limit(arch, Limit::registers_per_thread),
+          .threadsPerSm = limit(arch, Limit::threads_per_sm),
+          .threadsPerBlock = limit(arch, Limit::threads_per_block)};
+}
+
+class SchedulePass : public impl::ScheduleBase<SchedulePass> {
+public:
+  using ScheduleBase::ScheduleBase;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    Result<const target::Arch *> row = target::findArch(arch.getValue());
+    Result<ScheduleOverrides> fixed = parseOverrides(overrides.getValue());
+    if (!row || !fixed) {
+      program.emitOpError() << render(row ? fixed.error() : row.error());
+      return signalPassFailure();
+    }
+    for (KernelOp kernel : program.getBody().getOps<KernelOp>())
+      if (failed(scheduleKernel(kernel, limitsOf(**row), *fixed)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult scheduleKernel(KernelOp kernel, const ElementsLimits &limits,
+                               const ScheduleOverrides &fixed) {
+    if (kernel.getPattern() != fuse::Pattern::Elements)
+      return kernel.emitOpError() << "expected pattern elements, got "
+                                  << stringifyPattern(kernel.getPattern());
+    if (kernel.getSchedule())
+      return kernel.emitOpError() << "expected a kernel without a schedule, got "
+                                  << kernel.getScheduleAttr();
+    Result<ElementsSchedule> schedule = scheduleElements(streamsOf(kernel), limits, fixed);
+    if (!schedule)
+      return kernel.emitOpError() << render(schedule.error());
+    setSchedule(kernel, *schedule);
+    ++numScheduled;
+    return success();
+  }
+
+  void setSchedule(KernelOp kernel, const ElementsSchedule &schedule) {
+    Builder builder(&getContext());
+    std::pair<StringRef, int64_t> decisions[] = {{"chunk", schedule.chunk},
+                                                 {"inflight", schedule.inflight},
+                                                 {"threads", schedule.threads},
+                                                 {"vec", schedule.vec}};
+    SmallVector<NamedAttribute> attributes;
+    for (auto [name, value] : decisions)
+      attributes.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+    kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), builder.getStringAttr("chunk"),
+                                             builder.getDictionaryAttr(attributes)));
+    kernel.setSymName("fw_" + kernel.getSymName().str() + "_v" + std::to_string(schedule.vec));
+  }
+};
+
+} // namespace
+} // namespace fw::passes

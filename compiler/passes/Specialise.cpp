@@ -1,0 +1,146 @@
+#include "compiler/dialect/Dtypes.h"
+#include "compiler/passes/DtypeOptions.h"
+#include "compiler/passes/Passes.h"
+#include "compiler/passes/Precision.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "specialise"
+
+namespace fw::passes {
+#define GEN_PASS_DEF_SPECIALISE
+#include "compiler/passes/Passes.h.inc"
+} // namespace fw::passes
+
+using namespace mlir;
+using namespace fw::fuse;
+
+namespace fw::passes {
+namespace {
+
+std::string listOperands(ArrayAttr operands) {
+  std::string out;
+  for (auto operand : operands.getAsRange<OperandAttr>())
+    out += (out.empty() ? "" : ", ") + operand.getName().str();
+  return out;
+}
+
+OperandAttr withDtype(OperandAttr operand, StringRef dtype) {
+  return OperandAttr::get(operand.getContext(), operand.getName(), operand.getRole(),
+                          StringAttr::get(operand.getContext(), dtype), operand.getScope(),
+                          operand.getKind(), operand.getNeutral(), operand.getInit());
+}
+
+void copyLabel(Operation *from, Value to) {
+  if (Attribute label = from->getAttr(kLabel))
+    to.getDefiningOp()->setAttr(kLabel, label);
+}
+
+class SpecialisePass : public impl::SpecialiseBase<SpecialisePass> {
+public:
+  using SpecialiseBase::SpecialiseBase;
+
+  void runOnOperation() override {
+    OpOp op = getOperation();
+    if (failed(bind(op)))
+      return signalPassFailure();
+    FloatType precision = elementPrecision(&getContext(), op.getOperands());
+    if (precision.isF64())
+      widen(op, precision);
+    // Collected first: each of these replaces operations of the list that the walk follows.
+    for (StoredOp stored : llvm::to_vector(op.getBody().getOps<StoredOp>()))
+      resolveStored(op, stored);
+    for (LargestOp largest : llvm::to_vector(op.getBody().getOps<LargestOp>()))
+      resolveLargest(op, largest);
+    for (UniformOp uniform : llvm::to_vector(op.getBody().getOps<UniformOp>()))
+      foldConstant(uniform);
+  }
+
+private:
+  LogicalResult bind(OpOp op) {
+    Result<DtypeBindings> bindings = parseDtypes(dtypes.getValue());
+    if (!bindings)
+      return op.emitOpError() << render(bindings.error());
+    SmallVector<Attribute> table(op.getOperands().begin(), op.getOperands().end());
+    for (const auto &[name, dtype] : *bindings) {
+      OperandAttr operand = findOperand(op.getOperands(), name);
+      if (!operand)
+        return op.emitOpError() << "expected an operand (" << listOperands(op.getOperands())
+                                << ") to bind a dtype to, got '" << name << "'";
+      if (operand.getDtype() == dtype) {
+        LLVM_DEBUG(llvm::dbgs() << "keep " << name << ": it is " << dtype << " already\n");
+        continue;
+      }
+      table[operandIndex(op.getOperands(), name)] = withDtype(operand, dtype);
+      ++numBound;
+    }
+    op.setOperandsAttr(ArrayAttr::get(&getContext(), table));
+    return success();
+  }
+
+  /// Element arithmetic is the f32 part of the body; the scalar program is f64 already.
+  void widen(OpOp op, FloatType precision) {
+    for (Operation &inner : llvm::make_early_inc_range(op.getBody().front())) {
+      for (Value result : inner.getResults())
+        if (result.getType().isF32()) {
+          result.setType(precision);
+          ++numWidened;
+        }
+      if (auto constant = dyn_cast<arith::ConstantOp>(inner))
+        if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
+          constant.setValueAttr(roundTo(value, precision));
+      // A rounding to f64 is none any more.
+      if (auto cast = dyn_cast<CastOp>(inner); cast && cast.getType() == cast.getValue().getType()) {
+        cast.replaceAllUsesWith(cast.getValue());
+        cast.erase();
+      }
+    }
+  }
+
+  void resolveStored(OpOp op, StoredOp stored) {
+    OpBuilder builder(stored);
+    OperandAttr operand = findOperand(op.getOperands(), stored.getOperand());
+    Value narrow = castToStorage(builder, stored.getLoc(), stored.getValue(), operand);
+    Value back = castTo(builder, stored.getLoc(), narrow, stored.getType());
+    if (back != stored.getValue()) {
+      copyLabel(stored, narrow);
+      copyLabel(stored, back);
+      if (Attribute name = stored->getAttr(kName))
+        back.getDefiningOp()->setAttr(kName, name);
+    } else {
+      LLVM_DEBUG(llvm::dbgs() << "drop stored(" << operand.getName()
+                              << "): its dtype is the element precision\n");
+    }
+    stored.replaceAllUsesWith(back);
+    stored.erase();
+    ++numStored;
+  }
+
+  void resolveLargest(OpOp op, LargestOp largest) {
+    OpBuilder builder(largest);
+    StringRef name = findOperand(op.getOperands(), largest.getOperand()).getDtype();
+    const Dtype *dtype = findDtype({name.data(), name.size()});
+    auto constant = arith::ConstantOp::create(builder, largest.getLoc(),
+                                              builder.getF64FloatAttr(dtype->largest));
+    largest.replaceAllUsesWith(constant.getResult());
+    largest.erase();
+  }
+
+  void foldConstant(UniformOp uniform) {
+    auto constant = uniform.getValue().getDefiningOp<arith::ConstantOp>();
+    if (!constant)
+      return;
+    Value folded = constant;
+    if (auto type = dyn_cast<FloatType>(uniform.getType())) {
+      OpBuilder builder(uniform);
+      folded = arith::ConstantOp::create(builder, uniform.getLoc(),
+                                         roundTo(cast<FloatAttr>(constant.getValue()), type));
+    }
+    uniform.replaceAllUsesWith(folded);
+    uniform.erase();
+  }
+};
+
+} // namespace
+} // namespace fw::passes

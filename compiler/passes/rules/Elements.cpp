@@ -1,0 +1,137 @@
+#include "compiler/passes/rules/Elements.h"
+
+#include "compiler/dialect/ScheduleTable.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+namespace fw::passes {
+namespace {
+
+// Measured on an H200 (1.1 G parameters, adamw): 512 threads, two vectors of each stream in flight
+// and 8192 elements a block of a grid that is not persistent reach 100 % of a copy's bandwidth.
+constexpr int64_t kThreads = 512;
+constexpr int64_t kInflight = 2;
+constexpr int64_t kTripsPerChunk = 2;
+// The widest access that every arch has.
+constexpr int64_t kVectorBytes = 16;
+// Loop counters, policy, uniform values and temporaries of one element.
+constexpr int64_t kBodyRegisters = 20;
+// Two resident blocks hide the ramp at each block's ends.
+constexpr int64_t kResidentBlocks = 2;
+
+Error usage(std::string text, std::string remedy) {
+  return {.code = Code::USAGE, .text = std::move(text), .remedy = std::move(remedy)};
+}
+
+std::string expected(std::string_view name, const std::string &what, int64_t got) {
+  return "expected " + std::string(name) + " to be " + what + ", got " + std::to_string(got);
+}
+
+int64_t widest(const ElementsStreams &streams) {
+  unsigned bytes = 1;
+  for (const auto *list : {&streams.loads, &streams.stores})
+    for (unsigned stream : *list)
+      bytes = std::max(bytes, stream);
+  return bytes;
+}
+
+int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, int64_t rule) {
+  auto found = overrides.find(name);
+  return found == overrides.end() ? rule : found->second;
+}
+
+int64_t ruleInflight(const ElementsStreams &streams, const ElementsLimits &limits, int64_t threads,
+                     int64_t vec) {
+  int64_t budget = std::min(limits.registersPerThread,
+                            limits.registersPerSm / (kResidentBlocks * threads));
+  return estimateRegisters(streams, vec, kInflight) <= budget ? kInflight : 1;
+}
+
+Result<void> checkThreads(int64_t threads, const ElementsLimits &limits) {
+  if (threads % 32)
+    return usage(expected("threads", "a multiple of 32", threads), "round it up");
+  if (threads > limits.threadsPerBlock)
+    return usage(expected("threads", "at most " + std::to_string(limits.threadsPerBlock), threads),
+                 "choose fewer threads for this arch");
+  return {};
+}
+
+Result<void> checkVec(int64_t vec, const ElementsStreams &streams) {
+  int64_t most = kVectorBytes / widest(streams);
+  if (!std::has_single_bit(uint64_t(vec)) || vec > most)
+    return usage(expected("vec", "a power of two up to " + std::to_string(most) + " (" +
+                                     std::to_string(kVectorBytes) + " bytes of the widest stream)",
+                          vec),
+                 "choose a smaller vector, or narrower dtypes");
+  return {};
+}
+
+Result<void> checkRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
+                            const ElementsSchedule &schedule) {
+  int64_t most =
+      std::min(limits.registersPerThread, limits.registersPerSm / schedule.threads);
+  int64_t needed = estimateRegisters(streams, schedule.vec, schedule.inflight);
+  if (needed > most)
+    return usage("expected threads, vec and inflight that need at most " + std::to_string(most) +
+                     " registers a thread, got about " + std::to_string(needed),
+                 "choose a smaller inflight, vec or threads");
+  return {};
+}
+
+} // namespace
+
+Result<ScheduleOverrides> parseOverrides(std::string_view text) {
+  ScheduleOverrides overrides;
+  while (!text.empty()) {
+    std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    size_t equals = entry.find('=');
+    std::string name(entry.substr(0, equals));
+    std::string_view digits = equals == entry.npos ? "" : entry.substr(equals + 1);
+    int64_t value = 0;
+    auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (digits.empty() || status != std::errc() || end != digits.data() + digits.size())
+      return usage("expected name=number in a schedule, got '" + std::string(entry) + "'",
+                   "write for example threads=256,vec=4");
+    if (auto message = checkDecision(name, value))
+      return usage(*message, "correct the schedule");
+    if (!overrides.emplace(name, value).second)
+      return usage("expected each decision once, got '" + name + "' twice", "give it once");
+  }
+  return overrides;
+}
+
+int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight) {
+  int64_t words = 0;
+  for (unsigned bytes : streams.loads)
+    words += (vec * bytes + 3) / 4;
+  int64_t addresses = 2 * int64_t(streams.loads.size() + streams.stores.size());
+  return inflight * words + addresses + kBodyRegisters;
+}
+
+Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
+                                          const ElementsLimits &limits,
+                                          const ScheduleOverrides &overrides) {
+  ElementsSchedule schedule;
+  schedule.threads = overrideOr(overrides, "threads", std::min(kThreads, limits.threadsPerBlock));
+  if (auto legal = checkThreads(schedule.threads, limits); !legal)
+    return legal.takeError();
+  schedule.vec = overrideOr(overrides, "vec", kVectorBytes / widest(streams));
+  if (auto legal = checkVec(schedule.vec, streams); !legal)
+    return legal.takeError();
+  schedule.inflight = overrideOr(overrides, "inflight",
+                                 ruleInflight(streams, limits, schedule.threads, schedule.vec));
+  if (auto legal = checkRegisters(streams, limits, schedule); !legal)
+    return legal.takeError();
+  int64_t trip = schedule.threads * schedule.vec * schedule.inflight;
+  schedule.chunk = overrideOr(overrides, "chunk", trip * kTripsPerChunk);
+  if (schedule.chunk % trip)
+    return usage(expected("chunk", "a multiple of threads*vec*inflight = " + std::to_string(trip),
+                          schedule.chunk),
+                 "round it up");
+  return schedule;
+}
+
+} // namespace fw::passes

@@ -1,0 +1,54 @@
+// The rule that schedules skeleton `chunk` of pattern `elements`, without MLIR.
+#pragma once
+
+#include "compiler/support/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fw::passes {
+
+/// What the rule looks at: bytes of one element of each stream.
+struct ElementsStreams {
+  std::vector<unsigned> loads;
+  std::vector<unsigned> stores;
+};
+
+/// What it asks of an arch.
+struct ElementsLimits {
+  int64_t registersPerSm;
+  int64_t registersPerThread;
+  int64_t threadsPerSm;
+  int64_t threadsPerBlock;
+};
+
+/// The decisions, named as in schedule.def.
+struct ElementsSchedule {
+  int64_t threads;
+  int64_t vec;
+  int64_t inflight;
+  int64_t chunk;
+
+  bool operator==(const ElementsSchedule &) const = default;
+};
+
+/// Decisions that a request fixes.
+using ScheduleOverrides = std::map<std::string, int64_t, std::less<>>;
+
+/// "threads=256,vec=4", each decision once and in the bounds of schedule.def.
+Result<ScheduleOverrides> parseOverrides(std::string_view text);
+
+/// Registers a thread needs with this schedule: the vectors in flight, two for the address of each
+/// stream, and a fixed number for the body.
+int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight);
+
+/// The schedule for these streams on such an arch; what `overrides` fix stays and the rest follows
+/// from it. USAGE where an override cannot work.
+Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
+                                          const ElementsLimits &limits,
+                                          const ScheduleOverrides &overrides);
+
+} // namespace fw::passes
