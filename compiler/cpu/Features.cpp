@@ -1,0 +1,110 @@
+#include "compiler/cpu/Features.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using llvm::StringRef;
+
+namespace fw::cpu {
+
+namespace {
+struct Row {
+  StringRef arch;
+  StringRef name;
+  StringRef needs; ///< separated by spaces
+  bool baseline;
+};
+
+constexpr Row kRows[] = {
+#define FW_CPU_FEATURE(...) Row{__VA_ARGS__},
+#include "compiler/cpu/features.def"
+#undef FW_CPU_FEATURE
+};
+
+StringRef hostArchitecture() {
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  return triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : triple.getArchName();
+}
+
+/// The features of `arch` that the table knows.
+std::string listNames(StringRef arch) {
+  std::string out;
+  for (const Row &row : kRows)
+    if (row.arch == arch)
+      out += (out.empty() ? "" : ", ") + row.name.str();
+  return out;
+}
+} // namespace
+
+Features Features::from(StringRef arch, const llvm::StringMap<bool> &available) {
+  Features out;
+  out.arch = arch.str();
+  for (const Row &row : kRows) { // needs stand before their users in the table
+    if (row.arch != arch || !available.lookup(row.name))
+      continue;
+    llvm::SmallVector<StringRef> needs;
+    row.needs.split(needs, ' ', -1, false);
+    if (llvm::all_of(needs, [&](StringRef need) { return out.has(need); }))
+      out.names.push_back(row.name);
+  }
+  return out;
+}
+
+Features Features::host() { return from(hostArchitecture(), llvm::sys::getHostCPUFeatures()); }
+
+Result<Features> Features::parse(StringRef text) {
+  auto [arch, rest] = text.split('+');
+  std::string known = listNames(arch);
+  if (known.empty())
+    return Error{Code::USAGE,
+                 "expected CPU features like 'x86-64+avx+avx2+fma', got '" + text.str() + "'"};
+  llvm::StringMap<bool> available;
+  llvm::SmallVector<StringRef> words;
+  rest.split(words, '+', -1, false);
+  for (StringRef word : words) {
+    if (llvm::none_of(kRows, [&](const Row &row) { return row.arch == arch && row.name == word; }))
+      return Error{Code::USAGE, "expected a CPU feature of " + arch.str() + " (" + known +
+                                    "), got '" + word.str() + "'"};
+    available[word] = true;
+  }
+  return from(arch, available);
+}
+
+bool Features::has(StringRef name) const { return llvm::is_contained(names, name); }
+
+std::string Features::canonical() const {
+  std::string out = arch;
+  for (StringRef name : names)
+    out += "+" + name.str();
+  return out;
+}
+
+std::string Features::forLlvm() const {
+  std::string out;
+  for (const Row &row : kRows)
+    if (row.arch == arch)
+      out += (out.empty() ? "" : ",") + std::string(has(row.name) ? "+" : "-") + row.name.str();
+  return out;
+}
+
+Result<void> Features::checkBaseline() const {
+  std::string missing;
+  for (const Row &row : kRows)
+    if (row.arch == arch && row.baseline && !has(row.name))
+      missing += (missing.empty() ? "" : ", ") + row.name.str();
+  if (missing.empty())
+    return {};
+  return Error{Code::DEVICE, "expected a CPU with " + missing + ", got '" + canonical() + "'",
+               "fused multiply-add must round once, and these CPUs cannot do it in hardware: use a "
+               "CPU of 2013 or later"};
+}
+
+int64_t Features::lanes(unsigned bytes) const {
+  bool wide = has("avx512bw") && has("avx512dq") && has("avx512vl");
+  return (wide ? 64 : 32) / bytes;
+}
+
+} // namespace fw::cpu
