@@ -1,0 +1,228 @@
+#include "compiler/jit/Cache.h"
+
+#include "compiler/jit/FileLock.h"
+
+#include <unistd.h>
+
+namespace fw::jit {
+
+CacheOptions cacheOptions(const Settings &settings, const Environment &environment) {
+  CacheOptions options;
+  options.folder.share = settings.flag(Knob::cache_share);
+  options.folder.maxBytes = uint64_t(settings.number(Knob::cache_size));
+  options.patience = std::chrono::seconds(settings.number(Knob::cache_wait));
+  options.strict = settings.flag(Knob::strict);
+  if (options.folder.maxBytes > 0)
+    options.folders = folderChoices(settings, environment, ::geteuid());
+  return options;
+}
+
+Cache::Cache(CacheOptions options) : options(std::move(options)) {}
+Cache::~Cache() = default;
+
+/// Lets the waiting threads go, with the result or, should the producer throw, with an error.
+class Cache::Landing {
+public:
+  Landing(Shelf &shelf, const std::string &key, Flight &flight)
+      : shelf(shelf), key(key), flight(flight) {}
+  ~Landing() {
+    {
+      std::unique_lock guard(shelf.mutex);
+      if (*result)
+        shelf.entries.emplace(key, **result);
+      shelf.flights.erase(key);
+    }
+    std::lock_guard guard(flight.mutex);
+    flight.result = *result;
+    flight.landed.notify_all();
+  }
+  std::optional<Result<EntryPtr>> result =
+      Result<EntryPtr>(Error{.text = "expected a kernel, got an exception"});
+
+private:
+  Shelf &shelf;
+  const std::string &key;
+  Flight &flight;
+};
+
+EntryPtr Cache::fromMemory(Shelf &shelf, const std::string &key) {
+  std::shared_lock guard(shelf.mutex);
+  auto found = shelf.entries.find(key);
+  if (found == shelf.entries.end())
+    return nullptr;
+  shelf.counters.memoryHits.fetch_add(1, std::memory_order_relaxed);
+  return found->second;
+}
+
+Result<EntryPtr> Cache::get(EntryKind kind, const std::string &key, const std::string &description,
+                            const Producer &produce) {
+  Shelf &shelf = shelves[size_t(kind)];
+  if (EntryPtr entry = fromMemory(shelf, key))
+    return entry;
+
+  std::shared_ptr<Flight> flight;
+  bool mine = false;
+  {
+    std::unique_lock guard(shelf.mutex);
+    if (auto found = shelf.entries.find(key); found != shelf.entries.end())
+      return found->second;
+    std::shared_ptr<Flight> &place = shelf.flights[key];
+    mine = !place;
+    if (mine)
+      place = std::make_shared<Flight>();
+    flight = place;
+  }
+  if (!mine)
+    return wait(shelf, *flight);
+
+  Landing landing(shelf, key, *flight);
+  landing.result = load(kind, key, description, produce);
+  return *landing.result;
+}
+
+Result<EntryPtr> Cache::wait(Shelf &shelf, Flight &flight) {
+  shelf.counters.waits.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock guard(flight.mutex);
+  flight.landed.wait(guard, [&] { return flight.result.has_value(); });
+  return *flight.result;
+}
+
+EntryPtr Cache::find(EntryKind kind, const std::string &key) {
+  Shelf &shelf = shelves[size_t(kind)];
+  if (EntryPtr entry = fromMemory(shelf, key))
+    return entry;
+  EntryPtr entry = fromDisk(kind, key);
+  if (!entry)
+    return nullptr;
+  std::unique_lock guard(shelf.mutex);
+  return shelf.entries.emplace(key, entry).first->second;
+}
+
+EntryPtr Cache::fromDisk(EntryKind kind, const std::string &key) {
+  std::call_once(opened, [this] { openLayers(); });
+  auto ask = [&](const CacheLayer &layer) {
+    CacheRead read = layer.read(kind, key);
+    if (read.failure)
+      tell(kind, *read.failure);
+    if (read.entry)
+      shelves[size_t(kind)].counters.diskHits.fetch_add(1, std::memory_order_relaxed);
+    return read.entry;
+  };
+  EntryPtr entry = userFolder ? ask(*userFolder) : nullptr;
+  for (size_t i = 0; !entry && i < readOnlyLayers.size(); ++i)
+    entry = ask(*readOnlyLayers[i]);
+  return entry;
+}
+
+Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::string &description,
+                             const Producer &produce) {
+  if (EntryPtr entry = fromDisk(kind, key))
+    return entry;
+  if (options.strict)
+    return Error{
+        .code = Code::STRICT_MISS,
+        .text = "expected " + description + " in a kernel cache (strict mode), got none in " +
+                (userFolder ? userFolder->place() : std::string("memory")),
+        .remedy = "precompile it, add the folder or pack that holds it, or leave strict mode",
+        .log = std::string(folderOf(kind)) + "/" + key + suffixOf(kind)};
+  if (!userFolder || !userFolder->isWritable())
+    return make(kind, key, produce);
+
+  FileLock lock(userFolder->files(), userFolder->lockPath(kind, key), userFolder->fileMode());
+  if (acquire(kind, lock))
+    if (EntryPtr entry = fromDisk(kind, key)) // the last owner of the lock has made it
+      return entry;
+  return make(kind, key, produce);
+}
+
+/// True when the lock is held: somebody else may have made the entry since we looked. Otherwise we
+/// go on without.
+bool Cache::acquire(EntryKind kind, FileLock &lock) {
+  userFolder->prepare(kind);
+  FileLock::Outcome outcome = lock.acquire(options.patience);
+  if (outcome == FileLock::Outcome::HeldAfterWait || outcome == FileLock::Outcome::TimedOut)
+    shelves[size_t(kind)].counters.waits.fetch_add(1, std::memory_order_relaxed);
+  if (outcome == FileLock::Outcome::TimedOut)
+    tell(kind, {CacheFault::SlowPeer, std::to_string(options.patience.count() / 1000) + " s"});
+  if (outcome == FileLock::Outcome::Unavailable)
+    tell(kind, lockFailure(userFolder->place(), lock.fault()));
+  return outcome == FileLock::Outcome::Held || outcome == FileLock::Outcome::HeldAfterWait ||
+         outcome == FileLock::Outcome::TimedOut;
+}
+
+Result<EntryPtr> Cache::make(EntryKind kind, const std::string &key, const Producer &produce) {
+  shelves[size_t(kind)].counters.compiles.fetch_add(1, std::memory_order_relaxed);
+  Result<Entry> made = produce();
+  if (!made)
+    return made.takeError();
+  EntryPtr entry = std::make_shared<const Entry>(std::move(*made));
+  if (userFolder && userFolder->isWritable())
+    if (std::optional<CacheFailure> failure = userFolder->write(kind, key, *entry))
+      tell(kind, *failure);
+  return entry;
+}
+
+CacheCounters Cache::counters(EntryKind kind) const {
+  const AtomicCounters &counters = shelves[size_t(kind)].counters;
+  return {counters.memoryHits, counters.diskHits, counters.compiles, counters.waits,
+          counters.faults};
+}
+
+CacheFolder *Cache::folder() {
+  std::call_once(opened, [this] { openLayers(); });
+  return userFolder.get();
+}
+
+std::vector<CacheListing> Cache::list() {
+  std::vector<CacheListing> listing;
+  if (CacheFolder *own = folder())
+    listing = own->list();
+  for (const std::unique_ptr<CacheLayer> &layer : readOnlyLayers) {
+    std::vector<CacheListing> more = layer->list();
+    listing.insert(listing.end(), more.begin(), more.end());
+  }
+  return listing;
+}
+
+void Cache::openLayers() {
+  openUserFolder();
+  for (const std::string &path : options.readOnlyFolders) {
+    CacheFolder::Options reading = options.folder;
+    reading.access = CacheFolder::Access::ReadOnly;
+    auto folder = CacheFolder::open(path, reading);
+    if (auto *failure = std::get_if<CacheFailure>(&folder))
+      tell(EntryKind::Kernel, *failure);
+    else
+      readOnlyLayers.push_back(std::move(std::get<0>(folder)));
+  }
+}
+
+/// One warning at most: about the last folder tried, or about the temporary one that is used in the
+/// end.
+void Cache::openUserFolder() {
+  std::optional<CacheFailure> last;
+  for (const FolderChoice &choice : options.folders) {
+    CacheFolder::Options wanted = options.folder;
+    wanted.followRoot = choice.followRoot;
+    auto folder = CacheFolder::open(choice.path, wanted);
+    if (auto *failure = std::get_if<CacheFailure>(&folder)) {
+      last = *failure;
+      continue;
+    }
+    userFolder = std::move(std::get<0>(folder));
+    if (choice.isTemporary)
+      options.reporter.sayOnce(Severity::Warning, "TemporaryFolder",
+                               "there is no home folder for the kernel cache: " + choice.path +
+                                   " is used; set FUSEWRIGHT_CACHE_DIR to keep kernels elsewhere");
+    return;
+  }
+  if (last)
+    tell(EntryKind::Kernel, *last);
+}
+
+void Cache::tell(EntryKind kind, const CacheFailure &failure) {
+  shelves[size_t(kind)].counters.faults.fetch_add(1, std::memory_order_relaxed);
+  options.reporter.sayOnce(Severity::Warning, causeName(failure.fault), render(failure));
+}
+
+} // namespace fw::jit

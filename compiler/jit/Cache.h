@@ -1,0 +1,105 @@
+// Memory, then the user's folder, then read-only layers, then the producer. Safe among threads and
+// processes; no fault of a folder ever fails a compile.
+#pragma once
+
+#include "compiler/jit/CacheFolder.h"
+#include "compiler/jit/Report.h"
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace fw::jit {
+
+/// What happened so far, per kind of entry.
+struct CacheCounters {
+  uint64_t memoryHits = 0;
+  uint64_t diskHits = 0;
+  uint64_t compiles = 0; ///< calls of a producer
+  uint64_t waits = 0;    ///< for another thread or process that was producing the same key
+  uint64_t faults = 0;   ///< of folders and files, told or not
+};
+
+struct CacheOptions {
+  std::vector<FolderChoice>
+      folders; ///< the first usable one is the user's folder; none: memory only
+  std::vector<std::string> readOnlyFolders; ///< asked after it, in order
+  CacheFolder::Options folder;
+  std::chrono::milliseconds patience{60000};
+  bool strict = false;
+  Reporter reporter;
+};
+
+/// Folders, sizes and strictness from the settings.
+CacheOptions cacheOptions(const Settings &settings,
+                          const Environment &environment = processEnvironment());
+
+class Cache {
+public:
+  explicit Cache(CacheOptions options);
+  ~Cache();
+
+  /// Makes an entry; called without any lock of this process held, by one thread per key.
+  using Producer = std::function<Result<Entry>()>;
+
+  /// From memory, disk or `produce`. At most one thread and, where locks work, one process per host
+  /// produces a key; the others wait for it, but not longer than the patience. In strict mode a
+  /// miss is STRICT_MISS with `description`, which says in words what is missing.
+  Result<EntryPtr> get(EntryKind kind, const std::string &key, const std::string &description,
+                       const Producer &produce);
+
+  /// From memory or disk, or null.
+  EntryPtr find(EntryKind kind, const std::string &key);
+
+  CacheCounters counters(EntryKind kind) const;
+
+  /// The user's folder, opened by the first question; null when there is none.
+  CacheFolder *folder();
+
+  /// The entries of all layers, for `cache ls`.
+  std::vector<CacheListing> list();
+
+  bool isStrict() const { return options.strict; }
+
+private:
+  /// A key that is being looked up or produced by one thread while others wait.
+  struct Flight {
+    std::mutex mutex;
+    std::condition_variable landed;
+    std::optional<Result<EntryPtr>> result;
+  };
+  struct AtomicCounters {
+    std::atomic<uint64_t> memoryHits, diskHits, compiles, waits, faults;
+  };
+  struct Shelf {                     ///< one per kind
+    mutable std::shared_mutex mutex; ///< held for look-ups only, never while a file is read or made
+    std::unordered_map<std::string, EntryPtr> entries;
+    std::unordered_map<std::string, std::shared_ptr<Flight>> flights;
+    AtomicCounters counters{};
+  };
+  class Landing;
+
+  EntryPtr fromMemory(Shelf &shelf, const std::string &key);
+  EntryPtr fromDisk(EntryKind kind, const std::string &key);
+  Result<EntryPtr> load(EntryKind kind, const std::string &key, const std::string &description,
+                        const Producer &produce);
+  Result<EntryPtr> make(EntryKind kind, const std::string &key, const Producer &produce);
+  Result<EntryPtr> wait(Shelf &shelf, Flight &flight);
+  bool acquire(EntryKind kind, class FileLock &lock);
+  void openLayers();
+  void openUserFolder();
+  void tell(EntryKind kind, const CacheFailure &failure);
+
+  CacheOptions options;
+  std::once_flag opened;
+  std::unique_ptr<CacheFolder> userFolder;
+  std::vector<std::unique_ptr<CacheLayer>> readOnlyLayers;
+  std::array<Shelf, size_t(EntryKind::count)> shelves;
+};
+
+} // namespace fw::jit

@@ -1,0 +1,128 @@
+// One folder of entries on disk: the user's own, or one that is only read.
+#pragma once
+
+#include "compiler/jit/CacheFile.h"
+#include "compiler/jit/Files.h"
+#include "compiler/jit/Knobs.h"
+
+#include <atomic>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <variant>
+#include <vector>
+
+namespace fw::jit {
+
+enum class CacheFault : uint8_t {
+#define FW_CACHE_FAULT(name, ...) name,
+#include "compiler/jit/cache_faults.def"
+#undef FW_CACHE_FAULT
+};
+
+const char *causeName(CacheFault fault);
+
+/// A fault and its circumstances (path, system's words).
+struct CacheFailure {
+  CacheFault fault;
+  std::string detail;
+};
+
+/// "the kernel cache cannot be written; kernels stay in memory (/x: Read-only file system); make
+/// the ..."
+std::string render(const CacheFailure &failure);
+
+/// Which fault an errno of the lock means.
+CacheFailure lockFailure(const std::string &path, int error);
+
+/// Found, absent (neither) or failed.
+struct CacheRead {
+  EntryPtr entry;
+  std::optional<CacheFailure> failure;
+};
+
+struct CacheListing {
+  EntryKind kind;
+  std::string key;
+  std::string path;
+  uint64_t bytes;
+  time_t used; ///< last written, or read by a process about an hour later or more
+};
+
+/// A place of entries, asked after memory and in the order of the list. Folders are one kind, packs
+/// another.
+class CacheLayer {
+public:
+  virtual ~CacheLayer() = default;
+  virtual CacheRead read(EntryKind kind, const std::string &key) const = 0;
+  virtual std::vector<CacheListing> list() const = 0;
+  virtual std::string place() const = 0;
+};
+
+class CacheFolder final : public CacheLayer {
+public:
+  enum class Access { ReadOnly, ReadWrite };
+  struct Options {
+    Access access = Access::ReadWrite;
+    bool share = false;     ///< a group's folder: existing modes are kept, files of others trusted
+    bool followRoot = true; ///< a link is followed for the folder itself, never inside it
+    uint64_t maxBytes = uint64_t(2) << 30;
+    Files *files = nullptr; ///< must outlive the folder; null for the system's own calls
+  };
+
+  /// Makes the folder where it is missing (ReadWrite), and checks owner and mode.
+  static std::variant<std::unique_ptr<CacheFolder>, CacheFailure> open(const std::string &path,
+                                                                       Options options);
+
+  CacheRead read(EntryKind kind, const std::string &key) const override;
+  std::vector<CacheListing> list() const override;
+  std::string place() const override { return root; }
+
+  /// Stages the bytes under a private name and renames; readers see the whole entry or none.
+  std::optional<CacheFailure> write(EntryKind kind, const std::string &key, const Entry &entry);
+
+  /// Makes the folder of a kind, for entries and for their locks; a failure shows in the next
+  /// write.
+  bool prepare(EntryKind kind) const;
+
+  std::string lockPath(EntryKind kind, const std::string &key) const;
+  mode_t fileMode() const;
+  Files &files() const { return *options.files; }
+  bool isWritable() const { return options.access == Access::ReadWrite; }
+
+  /// Removes the oldest entries until `bytes` remain, and what killed processes left behind.
+  /// Returns the number of bytes freed.
+  uint64_t trim(uint64_t bytes);
+
+private:
+  CacheFolder(std::string root, Options options, mode_t mode)
+      : root(std::move(root)), options(options), rootMode(mode) {}
+  std::string entryPath(EntryKind kind, const std::string &key) const;
+  std::string stagingFolder() const;
+  bool isTrusted(const struct stat &facts) const;
+  bool makeFolder(const std::string &path, mode_t mode) const;
+  std::optional<CacheFailure> stage(const std::string &staged, std::string_view bytes);
+  std::optional<CacheFailure> publish(const std::string &staged, const std::string &path,
+                                      EntryKind kind);
+  void removeLeftovers();
+  void account(uint64_t written);
+
+  std::string root;
+  Options options;
+  mode_t rootMode;
+  std::atomic<uint64_t> writtenSinceTrim{
+      UINT64_MAX}; ///< the first write looks at the folder's size
+};
+
+/// The folders to try, in order, and whether an unusable one is the user's explicit wish.
+struct FolderChoice {
+  std::string path;
+  bool explicitly; ///< from the setting: no other folder is tried behind it
+  bool followRoot; ///< a folder under the shared temporary one must not be a link
+  bool isTemporary;
+};
+std::vector<FolderChoice> folderChoices(const Settings &settings, const Environment &environment,
+                                        unsigned user);
+
+} // namespace fw::jit

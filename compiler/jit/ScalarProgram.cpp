@@ -1,0 +1,144 @@
+#include "compiler/jit/ScalarProgram.h"
+
+#include "compiler/jit/ScalarMath.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <charconv>
+
+namespace fw::jit {
+namespace {
+
+struct ScalarRow {
+  const char *name;
+  unsigned arity;
+};
+constexpr ScalarRow rows[] = {
+#define FW_SCALAR_OP(name, arity, value) {#name, arity},
+#include "compiler/jit/scalar_ops.def"
+#undef FW_SCALAR_OP
+};
+
+double evaluate(ScalarCode code, double a, double b, double c) {
+  switch (code) {
+#define FW_SCALAR_OP(name, arity, value)                                                           \
+  case ScalarCode::name:                                                                           \
+    return value;
+#include "compiler/jit/scalar_ops.def"
+#undef FW_SCALAR_OP
+  }
+  return 0;
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+} // namespace
+
+const char *scalarName(ScalarCode code) { return rows[size_t(code)].name; }
+unsigned scalarArity(ScalarCode code) { return rows[size_t(code)].arity; }
+
+std::optional<ScalarCode> findScalarCode(std::string_view name) {
+  for (size_t i = 0; i < std::size(rows); ++i)
+    if (rows[i].name == name)
+      return ScalarCode(i);
+  return std::nullopt;
+}
+
+uint32_t ScalarProgram::input(ScalarInput::Kind kind, uint32_t index) {
+  assert(constants.empty() && operations.empty());
+  ScalarInput wanted{kind, index};
+  auto place = std::find(inputs.begin(), inputs.end(), wanted);
+  if (place == inputs.end())
+    place = inputs.insert(place, wanted);
+  return uint32_t(place - inputs.begin());
+}
+
+uint32_t ScalarProgram::constant(double value) {
+  assert(operations.empty());
+  auto same = [&](double other) {
+    return std::bit_cast<uint64_t>(other) == std::bit_cast<uint64_t>(value);
+  };
+  auto place = std::find_if(constants.begin(), constants.end(), same);
+  if (place == constants.end())
+    place = constants.insert(place, value);
+  return uint32_t(inputs.size() + (place - constants.begin()));
+}
+
+uint32_t ScalarProgram::operation(ScalarCode code, uint32_t a, uint32_t b, uint32_t c) {
+  operations.push_back({code, a, b, c});
+  return valueCount() - 1;
+}
+
+void ScalarProgram::slot(uint32_t value, std::string label) {
+  slots.push_back(value);
+  labels.push_back(std::move(label));
+}
+
+Result<void> check(const ScalarProgram &program) {
+  auto wrong = [](const char *what) {
+    return Error{.text =
+                     std::string("expected a scalar program that reads earlier values only, got ") +
+                     what};
+  };
+  uint32_t known = uint32_t(program.inputs.size() + program.constants.size());
+  for (const ScalarOp &op : program.operations) {
+    unsigned arity = scalarArity(op.code);
+    if (op.a >= known || (arity > 1 && op.b >= known) || (arity > 2 && op.c >= known))
+      return wrong("an operand that comes later");
+    ++known;
+  }
+  for (uint32_t slot : program.slots)
+    if (slot >= known)
+      return wrong("a slot without a value");
+  if (program.labels.size() != program.slots.size())
+    return wrong("slots and labels of different number");
+  return {};
+}
+
+void run(const ScalarProgram &program, const double *inputs, double *results) {
+  constexpr uint32_t onStack = 256; // no allocation in a step: shipped ops need about 30
+  double local[onStack];
+  std::vector<double> heap(program.valueCount() > onStack ? program.valueCount() : 0);
+  double *values = heap.empty() ? local : heap.data();
+
+  double *next = std::copy_n(inputs, program.inputs.size(), values);
+  next = std::copy(program.constants.begin(), program.constants.end(), next);
+  for (const ScalarOp &op : program.operations) {
+    unsigned arity = scalarArity(op.code);
+    double b = arity > 1 ? values[op.b] : 0, c = arity > 2 ? values[op.c] : 0;
+    *next++ = evaluate(op.code, values[op.a], b, c);
+  }
+  for (size_t i = 0; i < program.slots.size(); ++i)
+    results[i] = values[program.slots[i]];
+}
+
+std::string print(const ScalarProgram &program, const std::vector<std::string> &hyperNames) {
+  std::vector<std::string> names;
+  for (const ScalarInput &input : program.inputs)
+    names.push_back(input.kind == ScalarInput::Kind::Step ? "step"
+                    : input.index < hyperNames.size()     ? hyperNames[input.index]
+                                                          : "hyper" + std::to_string(input.index));
+  for (double constant : program.constants)
+    names.push_back(shortest(constant));
+
+  std::string text;
+  for (const ScalarOp &op : program.operations) {
+    std::string name = "t" + std::to_string(names.size());
+    for (size_t i = 0; i < program.slots.size(); ++i)
+      if (program.slots[i] == names.size())
+        name = program.labels[i];
+    const uint32_t operands[] = {op.a, op.b, op.c};
+    text += name + " = " + scalarName(op.code) + "(";
+    for (unsigned i = 0; i < scalarArity(op.code); ++i)
+      text += (i ? ", " : "") + names[operands[i]];
+    text += ")\n";
+    names.push_back(name);
+  }
+  return text;
+}
+
+} // namespace fw::jit
