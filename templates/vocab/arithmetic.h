@@ -99,15 +99,24 @@ FW_DEVICE u64 mulHigh(u64 a, u64 b) {
 FW_DEVICE float abs(float x) { return fromBits(bits(x) & 0x7FFFFFFFu); }
 FW_DEVICE double abs(double x) { return fromBits(bits(x) & ~(u64{1} << 63)); }
 
+template <bool DOUBLE> struct WordOfFormat {
+  using Type = u32;
+};
+template <> struct WordOfFormat<true> {
+  using Type = u64;
+};
+
 /// Layout of the IEEE format that N stands for.
 template <class N> struct Format {
   static constexpr bool DOUBLE = Number<N>::DOUBLE;
   static constexpr int WIDTH = DOUBLE ? 64 : 32;
   static constexpr int MANTISSA = DOUBLE ? 52 : 23; // stored bits
   static constexpr int BIAS = DOUBLE ? 1023 : 127;
-  static constexpr u64 SIGN = u64{1} << (WIDTH - 1);
-  static constexpr u64 INFINITE = u64{2 * BIAS + 1} << MANTISSA;
-  static constexpr u64 ONE = u64{BIAS} << MANTISSA;
+  using Word = typename WordOfFormat<DOUBLE>::Type;
+  static constexpr Word SIGN = Word{1} << (WIDTH - 1);
+  static constexpr Word MIN_NORMAL = Word{1} << MANTISSA;
+  static constexpr Word INFINITE = Word{2 * BIAS + 1} << MANTISSA;
+  static constexpr Word ONE = Word{BIAS} << MANTISSA;
 };
 
 template <class N> FW_DEVICE N infinityLike(N x) {
