@@ -1,0 +1,63 @@
+// The hyper-parameters and the step of a launch, from named values to rows of numbers.
+#pragma once
+
+#include "compiler/support/Error.h"
+#include "fusewright/fusewright.h"
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fw::launch {
+
+struct Hyper {
+  enum class Kind { Real, Int, Bool };
+
+  std::string name;
+  Kind kind = Kind::Real;
+  bool isStep = false; ///< counts from 1 and must be given
+  double fallback = 0;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool lowOpen = false; ///< the bound itself is refused
+  bool highOpen = false;
+};
+
+/// The scalars of a caller whose fw_scalar may be larger than ours.
+class ScalarArray {
+public:
+  ScalarArray(const fw_scalar *first, size_t count)
+      : base(reinterpret_cast<const char *>(first)), count(count),
+        stride(count ? first->struct_size : sizeof(fw_scalar)) {}
+  size_t size() const { return count; }
+  const fw_scalar &operator[](size_t index) const {
+    return *reinterpret_cast<const fw_scalar *>(base + index * stride);
+  }
+
+private:
+  const char *base;
+  size_t count;
+  size_t stride;
+};
+
+/// Values of all hypers: one row for the whole list, or one per list entry.
+struct ScalarRows {
+  size_t columns = 0;
+  size_t rows = 1;
+  std::vector<double> values; ///< [row][hyper]
+
+  size_t rowOf(size_t position) const { return rows == 1 ? 0 : position; }
+  std::span<const double> row(size_t index) const {
+    return {values.data() + index * columns, columns};
+  }
+};
+
+/// Finds each given scalar by name, checks kinds and ranges, and fills in defaults.
+Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray &given,
+                               size_t listLength);
+
+/// ">= 0", "in [0, 1)"; empty: any number.
+std::string printRange(const Hyper &hyper);
+
+} // namespace fw::launch

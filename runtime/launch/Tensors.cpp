@@ -1,0 +1,171 @@
+#include "runtime/launch/Tensors.h"
+
+#include "runtime/launch/Layout.h"
+#include "runtime/launch/Overlap.h"
+
+#include <algorithm>
+
+namespace fw::launch {
+
+std::string tensorName(std::span<const Operand> operands, size_t index) {
+  return "tensor " + std::to_string(index) + " (" + operands[index % operands.size()].name +
+         " of entry " + std::to_string(index / operands.size()) + ")";
+}
+
+namespace {
+
+const char *deviceName(int32_t device) {
+  return device == FW_DEVICE_CPU    ? "the CPU"
+         : device == FW_DEVICE_CUDA ? "a CUDA device"
+                                    : "an unknown device";
+}
+
+std::span<const int64_t> shapeOf(const fw_tensor &tensor) {
+  return {tensor.shape, size_t(tensor.rank)};
+}
+
+Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, const std::string &name) {
+  if (tensor.device != FW_DEVICE_CPU)
+    return Error{
+        Code::DEVICE,
+        name + ": expected a tensor on the CPU (device 1) for a program for \"cpu\", got device " +
+            std::to_string(tensor.device) + " (" + deviceName(tensor.device) + ")",
+        "copy it to host memory, or compile for the device's arch"};
+  if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.shape))
+    return Error{Code::USAGE, name + ": expected rank >= 0 and a shape of that length, got rank " +
+                                  std::to_string(tensor.rank) +
+                                  (tensor.shape ? "" : " and no shape")};
+  if (!tensor.dtype || operand.dtype != tensor.dtype)
+    return Error{Code::USAGE,
+                 name + ": expected dtype " + operand.dtype + ", got " +
+                     (tensor.dtype ? tensor.dtype : "none"),
+                 "bind the tensor's dtype in the request, or cast the tensor"};
+  return {};
+}
+
+/// Elements of one tensor of an entry, whose shape must be `shape`.
+Result<int64_t> checkShape(const fw_tensor &tensor, const std::string &name,
+                           std::span<const int64_t> shape) {
+  Result<int64_t> elements = countElements(shapeOf(tensor));
+  if (!elements) {
+    Error error = elements.takeError();
+    error.text = name + ": " + error.text;
+    return error;
+  }
+  if (!std::ranges::equal(shapeOf(tensor), shape))
+    return Error{Code::USAGE, name + ": expected shape " + printSizes(shape) +
+                                  " as the entry's first operand, got " +
+                                  printSizes(shapeOf(tensor))};
+  if (*elements > 0 && !tensor.data)
+    return Error{Code::USAGE,
+                 name + ": expected memory for " + std::to_string(*elements) +
+                     " elements, got data = NULL",
+                 "only an empty tensor, or an operand that the request calls absent, has no data"};
+  return elements;
+}
+
+bool isRowMajor(const fw_tensor &tensor) {
+  if (!tensor.strides)
+    return true;
+  int64_t dense = 1;
+  for (int32_t d = tensor.rank; d-- > 0;) {
+    if (tensor.shape[d] != 1 && tensor.strides[d] != dense)
+      return false;
+    dense *= tensor.shape[d];
+  }
+  return true;
+}
+
+class EntryReader {
+public:
+  EntryReader(std::span<const Operand> operands, const TensorArray &tensors, size_t position)
+      : operands(operands), tensors(tensors), first(position * operands.size()),
+        position(position) {}
+
+  /// The entry's loops; an entry of no elements when its tensors are empty.
+  Result<Entry> read() const {
+    std::span<const int64_t> shape;
+    int64_t elements = 0;
+    bool rowMajor = true, anyPresent = false;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const fw_tensor &tensor = tensors[first + k];
+      if (!operands[k].present) {
+        if (tensor.data)
+          return Error{Code::USAGE,
+                       tensorName(operands, first + k) +
+                           ": expected data = NULL for an absent operand, got an address",
+                       "make a request in which the operand is present"};
+        continue;
+      }
+      std::string name = tensorName(operands, first + k);
+      if (Result<void> fields = checkFields(operands[k], tensor, name); !fields)
+        return fields.takeError();
+      if (!anyPresent)
+        shape = shapeOf(tensor);
+      anyPresent = true;
+      Result<int64_t> count = checkShape(tensor, name, shape);
+      if (!count)
+        return count.takeError();
+      elements = *count;
+      rowMajor = rowMajor && isRowMajor(tensor);
+    }
+    if (elements > 0 && !rowMajor)
+      return readStrided();
+    Entry entry;
+    entry.elements = entry.run = elements;
+    entry.position = position;
+    return entry;
+  }
+
+private:
+  Result<Entry> readStrided() const {
+    std::vector<Dimensions> all(operands.size());
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (operands[k].present)
+        all[k] = significantDimensions(tensors[first + k]);
+    Result<Entry> entry = findLoops(operands, std::move(all), first);
+    if (entry)
+      entry->position = position;
+    return entry;
+  }
+
+  std::span<const Operand> operands;
+  const TensorArray &tensors;
+  size_t first;
+  size_t position;
+};
+
+} // namespace
+
+Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors) {
+  if (tensors.size() % operands.size() != 0)
+    return Error{Code::USAGE,
+                 "expected a multiple of " + std::to_string(operands.size()) +
+                     " tensors, one per operand, got " + std::to_string(tensors.size()),
+                 "pass tensors[i * operands + k] for operand k of entry i"};
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].struct_size != tensors[0].struct_size)
+      return Error{Code::USAGE, tensorName(operands, i) + ": expected struct_size " +
+                                    std::to_string(tensors[0].struct_size) +
+                                    " as in tensor 0, got " +
+                                    std::to_string(tensors[i].struct_size)};
+
+  TensorList list;
+  list.operands = operands.size();
+  for (size_t position = 0; position < tensors.size() / operands.size(); ++position) {
+    Result<Entry> entry = EntryReader(operands, tensors, position).read();
+    if (!entry)
+      return entry.takeError();
+    if (entry->elements == 0)
+      continue;
+    list.entries.push_back(std::move(*entry));
+    for (size_t k = 0; k < operands.size(); ++k)
+      list.pointers.push_back(operands[k].present ? tensors[position * operands.size() + k].data
+                                                  : nullptr);
+  }
+  if (Result<void> apart = checkOverlap(operands, list); !apart)
+    return apart.takeError();
+  return list;
+}
+
+} // namespace fw::launch

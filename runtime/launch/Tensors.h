@@ -1,0 +1,72 @@
+// The tensors of a launch as the loops that run over them. Plain functions of addresses and sizes.
+#pragma once
+
+#include "compiler/support/Error.h"
+#include "fusewright/fusewright.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fw::launch {
+
+/// What a program expects of one operand of every list entry.
+struct Operand {
+  std::string name;
+  std::string dtype;
+  unsigned bytes = 0; ///< of an element
+  bool read = false;
+  bool written = false;
+  bool present = true; ///< false: an optional operand that is not passed
+};
+
+/// The tensors of a caller whose fw_tensor may be larger than ours: elements are `stride` bytes
+/// apart.
+class TensorArray {
+public:
+  TensorArray(const fw_tensor *first, size_t count)
+      : base(reinterpret_cast<const char *>(first)), count(count),
+        stride(count ? first->struct_size : sizeof(fw_tensor)) {}
+  size_t size() const { return count; }
+  const fw_tensor &operator[](size_t index) const {
+    return *reinterpret_cast<const fw_tensor *>(base + index * stride);
+  }
+
+private:
+  const char *base;
+  size_t count;
+  size_t stride;
+};
+
+/// A loop around the contiguous runs of an entry; one byte stride per operand.
+struct Loop {
+  int64_t extent = 0;
+  std::vector<int64_t> byteStrides;
+};
+
+/// One list entry: `elements` elements that all operands visit in the same order, as runs of `run`
+/// elements that are contiguous in each operand.
+struct Entry {
+  int64_t elements = 0;
+  int64_t run = 0;
+  std::vector<Loop> loops; ///< slowest first; empty: one run
+  size_t position = 0;     ///< in the caller's list, which may hold empty entries too
+};
+
+struct TensorList {
+  size_t operands = 0;
+  std::vector<Entry> entries;   ///< without the empty ones
+  std::vector<void *> pointers; ///< [entry][operand]; null for absent operands
+};
+
+/// Checks every tensor against its operand and finds the loops of every entry. Accepted is each
+/// shape with strides of the same meaning in all operands, whose innermost dimension is contiguous;
+/// strides of dimensions of size 1 mean nothing. Written memory must not be shared, but for an
+/// operand at the very place of one that is only read (checked between dense tensors).
+Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors);
+
+/// "tensor 5 (g of entry 1)".
+std::string tensorName(std::span<const Operand> operands, size_t index);
+
+} // namespace fw::launch
