@@ -1,6 +1,9 @@
 #include "compiler/jit/ScalarProgram.h"
 
-#include "compiler/jit/ScalarMath.h"
+#include "templates/vocab/bf16.h"
+#include "templates/vocab/f16.h"
+#include "templates/vocab/fp8.h"
+#include "templates/vocab/math.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,6 +22,10 @@ constexpr ScalarRow rows[] = {
 #include "compiler/jit/scalar_ops.def"
 #undef FW_SCALAR_OP
 };
+
+/// The exponent of a power, which holds a whole number; beyond 2^62 the result is 0, 1 or infinite
+/// anyway.
+int64_t wholeNumber(double n) { return n != n ? 0 : int64_t(std::clamp(n, -0x1p62, 0x1p62)); }
 
 double evaluate(ScalarCode code, double a, double b, double c) {
   switch (code) {

@@ -1,0 +1,136 @@
+#include "compiler/jit/Artefacts.h"
+
+#include "compiler/jit/Hash.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace fw::jit {
+namespace {
+
+std::vector<std::string> allFlags(const KernelCompiler &compiler, const KernelRequest &request) {
+  std::vector<std::string> flags = compiler.flags();
+  flags.insert(flags.end(), request.extraFlags.begin(), request.extraFlags.end());
+  return flags;
+}
+
+void fillResources(LaunchRecord &launch, const std::vector<KernelResources> &kernels) {
+  for (const KernelResources &kernel : kernels)
+    if (kernel.symbol == launch.symbol) {
+      launch.registers = kernel.registers;
+      launch.spillBytes = kernel.spillBytes;
+      launch.stackBytes = kernel.stackBytes;
+      launch.sharedBytes = std::max<int64_t>(launch.sharedBytes, kernel.sharedBytes);
+    }
+}
+
+Entry entryOf(const KernelRequest &request, CompiledKernel compiled) {
+  LaunchRecord launch = request.launch;
+  fillResources(launch, compiled.resources);
+  Entry entry;
+  entry.add(Section::Record, encode(launch));
+  entry.add(Section::Cubin, std::move(compiled.cubin));
+  entry.add(Section::Ptx, std::move(compiled.ptx));
+  entry.add(Section::Source, request.source);
+  entry.add(Section::Log, std::move(compiled.log));
+  return entry;
+}
+
+std::string sectionOf(const Entry &entry, Section name) {
+  const std::string *bytes = entry.find(name);
+  return bytes ? *bytes : std::string();
+}
+
+Result<ArtefactPtr> artefactOf(const Entry &entry, const std::string &key, double milliseconds) {
+  Result<LaunchRecord> launch = decodeLaunchRecord(sectionOf(entry, Section::Record));
+  if (!launch)
+    return launch.takeError();
+  bool isObject = entry.find(Section::Object);
+  return std::make_shared<const Artefact>(Artefact{
+      .key = key,
+      .launch = std::move(*launch),
+      .code = sectionOf(entry, isObject ? Section::Object : Section::Cubin),
+      .ptx = sectionOf(entry, Section::Ptx),
+      .source = sectionOf(entry, Section::Source),
+      .log = sectionOf(entry, Section::Log),
+      .milliseconds = milliseconds,
+  });
+}
+
+} // namespace
+
+std::string keyOf(const KernelCompiler &compiler, const KernelRequest &request) {
+  return kernelKey(request.source, allFlags(compiler, request), request.arch, compiler.version());
+}
+
+Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
+                                  const KernelRequest &request) {
+  std::string key = keyOf(compiler, request);
+  double milliseconds = 0;
+  auto produce = [&]() -> Result<Entry> {
+    std::string name = request.launch.symbol + ".cu";
+    Result<CompiledKernel> compiled =
+        compiler.compile(request.source, name, request.arch, allFlags(compiler, request));
+    if (!compiled)
+      return compiled.takeError();
+    milliseconds = compiled->milliseconds;
+    return entryOf(request, std::move(*compiled));
+  };
+  Result<EntryPtr> entry = cache.get(EntryKind::Kernel, key, request.description, produce);
+  if (!entry)
+    return entry.takeError();
+  return artefactOf(**entry, key, milliseconds);
+}
+
+std::string keyOf(const ObjectRequest &request) {
+  return objectKey(request.phaseText, request.cpuFeatures, request.llvmVersion);
+}
+
+Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,
+                                  const std::function<Result<std::string>()> &make) {
+  std::string key = keyOf(request);
+  double milliseconds = 0;
+  auto produce = [&]() -> Result<Entry> {
+    auto begin = std::chrono::steady_clock::now();
+    Result<std::string> object = make();
+    if (!object)
+      return object.takeError();
+    milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    Entry entry;
+    entry.add(Section::Record, encode(request.launch));
+    entry.add(Section::Object, std::move(*object));
+    entry.add(Section::Source, request.phaseText);
+    return entry;
+  };
+  Result<EntryPtr> entry = cache.get(EntryKind::Object, key, request.description, produce);
+  if (!entry)
+    return entry.takeError();
+  return artefactOf(**entry, key, milliseconds);
+}
+
+Result<ArtefactPtr> findArtefact(Cache &cache, EntryKind kind, const std::string &key) {
+  EntryPtr entry = cache.find(kind, key);
+  if (!entry)
+    return ArtefactPtr();
+  return artefactOf(*entry, key, 0);
+}
+
+Result<ProgramRecord> compileProgram(Cache &cache, const std::string &key,
+                                     const std::string &description,
+                                     const std::function<Result<ProgramRecord>()> &make) {
+  auto produce = [&]() -> Result<Entry> {
+    Result<ProgramRecord> record = make();
+    if (!record)
+      return record.takeError();
+    Entry entry;
+    entry.add(Section::Record, encode(*record));
+    return entry;
+  };
+  Result<EntryPtr> entry = cache.get(EntryKind::Program, key, description, produce);
+  if (!entry)
+    return entry.takeError();
+  return decodeProgramRecord(sectionOf(**entry, Section::Record));
+}
+
+} // namespace fw::jit

@@ -1,0 +1,64 @@
+// The three kinds of cached things as users see them: programs, CUDA kernels, CPU objects.
+#pragma once
+
+#include "compiler/jit/Cache.h"
+#include "compiler/jit/KernelCompiler.h"
+#include "compiler/jit/ProgramRecord.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fw::jit {
+
+/// Machine code with its launch record: a CUDA kernel, or an object of the CPU backend. Immutable.
+struct Artefact {
+  std::string key;
+  LaunchRecord launch; ///< with what the assembler said
+  std::string code;    ///< cubin or ELF object; empty when only PTX fits the device
+  std::string ptx;
+  std::string source; ///< CUDA or phase-level text
+  std::string log;
+  double milliseconds = 0; ///< of the compile, where this call made it; 0 for a hit
+};
+using ArtefactPtr = std::shared_ptr<const Artefact>;
+
+struct KernelRequest {
+  std::string source;
+  std::string arch;        ///< value of --gpu-architecture: CompileTarget::option
+  LaunchRecord launch;     ///< registers, spills and stack are filled in
+  std::string description; ///< for strict mode: "adamw for sm_90, param=f32 grad=bf16"
+  std::vector<std::string> extraFlags = {};
+};
+
+/// The key that compileKernel will use.
+std::string keyOf(const KernelCompiler &compiler, const KernelRequest &request);
+
+/// Through the cache; the errors are those of the compiler and of strict mode.
+Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
+                                  const KernelRequest &request);
+
+struct ObjectRequest {
+  std::string phaseText;
+  std::string cpuFeatures; ///< part of the key: an object never meets a CPU that lacks what it uses
+  std::string llvmVersion;
+  LaunchRecord launch;
+  std::string description;
+};
+
+std::string keyOf(const ObjectRequest &request);
+
+/// Through the cache; `make` returns the bytes of the object.
+Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,
+                                  const std::function<Result<std::string>()> &make);
+
+/// What memory or disk has under a key of a program record; null when no layer has it.
+Result<ArtefactPtr> findArtefact(Cache &cache, EntryKind kind, const std::string &key);
+
+/// The record from memory or disk, or from `make`, which runs the compiler's passes.
+Result<ProgramRecord> compileProgram(Cache &cache, const std::string &key,
+                                     const std::string &description,
+                                     const std::function<Result<ProgramRecord>()> &make);
+
+} // namespace fw::jit
