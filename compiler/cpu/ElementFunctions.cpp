@@ -1,8 +1,7 @@
 #include "compiler/cpu/ElementFunctions.h"
 
 #include "compiler/cpu/Traced.h"
-
-#include "llvm/ADT/TypeSwitch.h"
+#include "templates/vocab/math.h"
 
 using namespace mlir;
 
@@ -10,12 +9,26 @@ namespace fw::cpu {
 
 namespace {
 
-/// Calls `body` with the traced numbers that stand for `operands`.
-template <class Body> Value traced(const Lanes &lanes, Value x, Body body) {
-  if (elementOf(x.getType()).isF64())
+/// `body` applied to the traced number that stands for `x`.
+template <class Body> Value trace(const Lanes &lanes, Value x, Body body) {
+  if (getElementTypeOrSelf(x).isF64())
     return body(TracedDouble{&lanes, x}).value;
   return body(TracedFloat{&lanes, x}).value;
 }
+
+struct Function {
+  StringRef op;
+  Value (*build)(const Lanes &lanes, Value x);
+};
+
+constexpr Function kFunctions[] = {
+#define FW_CPU_FUNCTION(op, function)                                                              \
+  Function{op, [](const Lanes &lanes, Value x) {                                                   \
+             return trace(lanes, x, [](auto number) { return math::function(number); });           \
+           }},
+#include "compiler/cpu/functions.def"
+#undef FW_CPU_FUNCTION
+};
 
 /// The same operation on lanes, without the attributes that name source text.
 Value cloneInLanes(const Lanes &lanes, Operation &op, ValueRange operands) {
@@ -26,12 +39,13 @@ Value cloneInLanes(const Lanes &lanes, Operation &op, ValueRange operands) {
   return lanes.getBuilder().create(state)->getResult(0);
 }
 
-bool isOneInstruction(Operation &op) {
+/// What IEEE 754 rounds once (or not at all): one instruction, or a few of LLVM's making.
+bool isBasic(Operation &op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
              arith::MaximumFOp, arith::MinimumFOp, arith::CmpFOp, arith::SelectOp, arith::AndIOp,
-             arith::OrIOp, arith::XOrIOp, arith::ExtFOp, arith::TruncFOp, mlir::math::FmaOp,
-             mlir::math::SqrtOp, mlir::math::AbsFOp, mlir::math::FloorOp, mlir::math::CeilOp,
-             mlir::math::TruncOp, mlir::math::RoundEvenOp>(op);
+             arith::OrIOp, arith::XOrIOp, mlir::math::FmaOp, mlir::math::SqrtOp, mlir::math::AbsFOp,
+             mlir::math::FloorOp, mlir::math::CeilOp, mlir::math::TruncOp, mlir::math::RoundEvenOp>(
+      op);
 }
 
 } // namespace
@@ -39,22 +53,13 @@ bool isOneInstruction(Operation &op) {
 FailureOr<Value> buildElementOp(const Lanes &lanes, Operation &op, ValueRange operands) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return lanes.constant(cast<TypedAttr>(constant.getValue()));
-  if (isOneInstruction(op))
+  if (isBasic(op))
     return cloneInLanes(lanes, op, operands);
-  return llvm::TypeSwitch<Operation *, FailureOr<Value>>(&op)
-      .Case([&](mlir::math::IsNaNOp) {
-        return traced(lanes, operands[0], [](auto x) { return math::isNan(x); });
-      })
-      .Case([&](mlir::math::IsFiniteOp) {
-        return traced(lanes, operands[0], [](auto x) { return math::isFinite(x); });
-      })
-      .Case([&](fuse::SignOp) {
-        return traced(lanes, operands[0], [](auto x) { return math::sign(x); });
-      })
-      .Default([](Operation *other) {
-        return other->emitError("expected an operation on elements, got '")
-               << other->getName() << "'; the CPU backend has no lowering for it";
-      });
+  for (const Function &function : kFunctions)
+    if (function.op == op.getName().getStringRef())
+      return function.build(lanes, operands[0]);
+  return op.emitError("expected an operation on elements, got '")
+         << op.getName() << "', which the CPU backend cannot lower";
 }
 
 } // namespace fw::cpu

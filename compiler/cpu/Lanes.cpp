@@ -4,8 +4,6 @@ using namespace mlir;
 
 namespace fw::cpu {
 
-Type elementOf(Type type) { return getElementTypeOrSelf(type); }
-
 Type Lanes::type(Type element) const {
   return width == 1 ? element : VectorType::get({width}, element);
 }
@@ -33,7 +31,8 @@ Value Lanes::splat(Value value) const {
 }
 
 Value Lanes::bits(Value value) const {
-  return make<arith::BitcastOp>(integer(elementOf(value.getType()).getIntOrFloatBitWidth()), value);
+  return make<arith::BitcastOp>(
+      integer(getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth()), value);
 }
 
 Value Lanes::fromBits(Value value, Type element) const {
@@ -41,7 +40,7 @@ Value Lanes::fromBits(Value value, Type element) const {
 }
 
 Value Lanes::resize(Value value, unsigned bits) const {
-  unsigned now = elementOf(value.getType()).getIntOrFloatBitWidth();
+  unsigned now = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
   if (now < bits)
     return make<arith::ExtUIOp>(integer(bits), value);
   return now > bits ? make<arith::TruncIOp>(integer(bits), value) : value;

@@ -51,7 +51,4 @@ private:
   int64_t width;
 };
 
-/// The type of one lane.
-mlir::Type elementOf(mlir::Type type);
-
 } // namespace fw::cpu
