@@ -6,8 +6,6 @@
 
 namespace fw::math {
 
-constexpr double LN2 = 0.6931471805599453094, LOG2E = 1.4426950408889634074;
-
 /// A real number as an unevaluated sum, |low| at most about an ulp of high.
 template <class N> struct Sum {
   N high, low;
@@ -32,9 +30,9 @@ template <class N> struct Nearest {
   N real;
   IntOf<N> bits;
 };
-template <class N> FW_DEVICE Nearest<N> nearestOfProduct(N x, double factor) {
+template <class N> FW_DEVICE Nearest<N> nearestOfProduct(N x, N factor) {
   const N magic = like(x, Number<N>::DOUBLE ? 6755399441055744.0 : 12582912.0); // 1.5 * 2^MANTISSA
-  const N sum = fma(x, like(x, factor), magic);
+  const N sum = fma(x, factor, magic);
   return {sum - magic, bits(sum) - bits(magic)};
 }
 
@@ -77,7 +75,7 @@ template <class N> FW_DEVICE Sum<N> minusLn2Times(N x, N k) {
 
 /// exp of a number inside the range that clamped() was given for N.
 template <class N> FW_DEVICE N expInside(N x) {
-  const Nearest<N> k = nearestOfProduct(x, LOG2E);
+  const Nearest<N> k = nearestOfProduct(x, log2eSum(x).high);
   return scaled(like(x, 1.0) + expm1Reduced(minusLn2Times(x, k.real)), k.bits);
 }
 /// Where exp has passed zero and infinity.
@@ -89,7 +87,7 @@ template <class N> FW_DEVICE N exp(N x) { return select(isNan(x), x, expInside(e
 
 template <class N> FW_DEVICE N exp2(N x) {
   const N inside = Number<N>::DOUBLE ? clamped(x, -1076.0, 1025.0) : clamped(x, -151.0, 129.0);
-  const Nearest<N> k = nearestOfProduct(inside, 1.0);
+  const Nearest<N> k = nearestOfProduct(inside, like(x, 1.0));
   const N rest = inside - k.real; // exact
   const Sum<N> ln2 = ln2Sum(x);
   const N high = rest * ln2.high;
@@ -101,7 +99,7 @@ template <class N> FW_DEVICE N exp2(N x) {
 /// 2^k (exp(r) - 1) + (2^k - 1), all halved: k may be one more than the largest exponent.
 template <class N> FW_DEVICE N expm1(N x) {
   const N inside = Number<N>::DOUBLE ? clamped(x, -50.0, 710.0) : clamped(x, -50.0, 89.0);
-  const Nearest<N> k = nearestOfProduct(inside, LOG2E);
+  const Nearest<N> k = nearestOfProduct(inside, log2eSum(x).high);
   const N reduced = expm1Reduced(minusLn2Times(inside, k.real));
   const N half = powerOfTwo<N>(k.bits - like(k.bits, 1));
   const N y = fma(half, reduced, half - like(x, 0.5)) * like(x, 2.0);

@@ -1,0 +1,359 @@
+#include "tests/emulator/Emulator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tests/emulator/Fiber.h"
+#include "tests/emulator/KernelText.h"
+
+namespace fw::emulator {
+namespace {
+
+constexpr unsigned WARP = 32, BARRIERS = 16;
+
+enum class State { READY, AT_BARRIER, AT_WARP, DONE };
+
+struct Thread {
+  unsigned index = 0;
+  State state = State::READY;
+  std::unique_ptr<Fiber> fiber; // held from its first turn to its end
+  int line = 0;                 // of the text, where it waits
+  unsigned barrier = 0;
+  WarpOp op = {};
+  unsigned mask = 0;
+  uint64_t value = 0, result = 0;
+  int argument = 0, width = 0;
+};
+
+struct Block {
+  unsigned index = 0;
+  std::vector<Thread> threads;
+  std::vector<unsigned> order; // in which threads take their turns
+  unsigned unfinished = 0;
+  unsigned arrived[BARRIERS] = {};
+  void *shared = nullptr;
+  size_t sharedAlignment = 0;
+
+  Block(unsigned index, unsigned threads) : index(index), threads(threads), unfinished(threads) {}
+  ~Block() {
+    if (shared)
+      ::operator delete(shared, std::align_val_t(sharedAlignment));
+  }
+};
+
+/// The lanes that take part in one warp operation.
+struct Lanes {
+  Thread *threads[WARP];
+  unsigned count = 0;
+  std::span<Thread *> all() { return {threads, count}; }
+};
+
+/// splitmix64: the same sequence everywhere.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  unsigned below(unsigned limit) {
+    uint64_t z = state += 0x9E3779B97F4A7C15;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return static_cast<unsigned>((z ^ z >> 31) % limit);
+  }
+  template <class T> void shuffle(std::vector<T> &values) {
+    for (size_t k = values.size(); k > 1; --k)
+      std::swap(values[k - 1], values[below(static_cast<unsigned>(k))]);
+  }
+
+private:
+  uint64_t state;
+};
+
+class Scheduler {
+public:
+  Scheduler(const Launch &launch, const std::function<void()> &kernel)
+      : launch(launch), kernel(kernel), random(launch.seed) {}
+
+  std::optional<std::string> run();
+
+  // On the stack of the running thread:
+  void wait(State state);
+  [[noreturn]] void fail(std::string what);
+  void arriveAtBarrier(unsigned id, unsigned threads, int line);
+  uint64_t exchange(WarpOp op, unsigned mask, uint64_t value, int argument, int width, int line);
+  void *sharedMemory(size_t bytes, size_t alignment);
+
+  const Launch &launch;
+  const std::function<void()> &kernel;
+  Random random;
+  Block *block = nullptr;
+  Thread *thread = nullptr;
+
+private:
+  void startBlocks();
+  bool runReady(Block &next);
+  void takeTurn(Thread &next);
+  bool completesExchange(Lanes &lanes);
+  std::string stuckReport(const Block &stuck) const;
+
+  std::vector<unsigned> waiting; // blocks not started yet, the next one last
+  std::vector<std::unique_ptr<Block>> live;
+  std::vector<std::unique_ptr<Fiber>> pool;
+  std::optional<std::string> fault;
+};
+
+thread_local Scheduler *current = nullptr;
+
+std::optional<std::string> Scheduler::run() {
+  waiting.resize(launch.grid);
+  std::iota(waiting.begin(), waiting.end(), 0);
+  random.shuffle(waiting);
+  for (startBlocks(); !live.empty() && !fault; startBlocks()) {
+    const size_t first = random.below(static_cast<unsigned>(live.size()));
+    bool progress = false;
+    for (size_t k = 0; k < live.size() && !progress && !fault; ++k)
+      progress = runReady(*live[(first + k) % live.size()]);
+    if (!progress && !fault)
+      fault = stuckReport(*live[first]);
+    std::erase_if(live, [](const auto &b) { return b->unfinished == 0; });
+  }
+  return fault;
+}
+
+/// Fills up to `resident` blocks. Warps take turns in seeded order, the threads of a warp in
+/// theirs.
+void Scheduler::startBlocks() {
+  while (!waiting.empty() && live.size() < std::max(1u, launch.resident)) {
+    auto next = std::make_unique<Block>(waiting.back(), launch.threads);
+    waiting.pop_back();
+    std::vector<unsigned> warps((launch.threads + WARP - 1) / WARP);
+    std::iota(warps.begin(), warps.end(), 0);
+    random.shuffle(warps);
+    for (unsigned warp : warps)
+      for (unsigned t = warp * WARP; t < std::min(launch.threads, (warp + 1) * WARP); ++t)
+        next->order.push_back(t);
+    for (unsigned t = 0; t < launch.threads; ++t)
+      next->threads[t].index = t;
+    live.push_back(std::move(next));
+  }
+}
+
+/// Gives each ready thread of the block a turn; whether there was any.
+bool Scheduler::runReady(Block &next) {
+  block = &next;
+  bool any = false;
+  for (unsigned t : next.order) {
+    if (next.threads[t].state != State::READY)
+      continue;
+    any = true;
+    takeTurn(next.threads[t]);
+    if (fault)
+      break;
+  }
+  return any;
+}
+
+void Scheduler::takeTurn(Thread &next) {
+  thread = &next;
+  if (!next.fiber) {
+    if (pool.empty())
+      pool.push_back(std::make_unique<Fiber>());
+    next.fiber = std::move(pool.back());
+    pool.pop_back();
+    next.fiber->start(
+        [](void *scheduler) {
+          auto *self = static_cast<Scheduler *>(scheduler);
+          self->kernel();
+          self->thread->state = State::DONE;
+        },
+        this);
+  }
+  next.fiber->resume();
+  if (next.state == State::DONE) {
+    pool.push_back(std::move(next.fiber));
+    --block->unfinished;
+  }
+}
+
+void Scheduler::wait(State state) {
+  thread->state = state;
+  thread->fiber->suspend();
+}
+
+/// The stack it is called on is never entered again, so nothing on it may own memory.
+void Scheduler::fail(std::string what) {
+  fault = "block " + std::to_string(block->index) + ", thread " + std::to_string(thread->index) +
+          ": " + std::exchange(what, {});
+  for (;;)
+    thread->fiber->suspend(); // the launch is over, nobody resumes it
+}
+
+void Scheduler::arriveAtBarrier(unsigned id, unsigned threads, int line) {
+  if (id >= BARRIERS)
+    fail("expected a barrier below 16, got " + std::to_string(id));
+  const unsigned expected = threads == 0 ? launch.threads : threads;
+  thread->barrier = id;
+  thread->line = line;
+  if (++block->arrived[id] < expected)
+    return wait(State::AT_BARRIER);
+  block->arrived[id] = 0;
+  for (Thread &other : block->threads)
+    if (other.state == State::AT_BARRIER && other.barrier == id)
+      other.state = State::READY;
+}
+
+/// Which lane `lane` reads from, and itself where that is outside its segment.
+unsigned sourceLane(const Thread &t, unsigned lane) {
+  const unsigned width = static_cast<unsigned>(t.width), base = lane / width * width;
+  const unsigned by = static_cast<unsigned>(t.argument);
+  switch (t.op) {
+  case WarpOp::SHUFFLE:
+    return base + by % width;
+  case WarpOp::SHUFFLE_UP:
+    return lane - base >= by ? lane - by : lane;
+  case WarpOp::SHUFFLE_DOWN:
+    return lane - base + by < width ? lane + by : lane;
+  case WarpOp::SHUFFLE_XOR:
+    return (lane ^ by) < base + width ? lane ^ by : lane;
+  default:
+    return lane;
+  }
+}
+
+/// The lanes that the running thread's mask names, and whether all of them are here. A lane that
+/// can never come, or that came for something else, is a fault.
+bool Scheduler::completesExchange(Lanes &lanes) {
+  const unsigned first = thread->index / WARP * WARP;
+  bool complete = true;
+  for (unsigned lane = 0; lane < WARP; ++lane) {
+    if (!(thread->mask >> lane & 1))
+      continue;
+    if (first + lane >= launch.threads || block->threads[first + lane].state == State::DONE)
+      fail("its warp operation at line " + std::to_string(thread->line) + " names lane " +
+           std::to_string(lane) + ", which has returned or does not exist");
+    Thread &other = block->threads[first + lane];
+    lanes.threads[lanes.count++] = &other;
+    if (&other == thread)
+      continue;
+    if (other.state != State::AT_WARP)
+      complete = false;
+    else if (other.op != thread->op || other.mask != thread->mask)
+      fail("its warp operation at line " + std::to_string(thread->line) + " meets lane " +
+           std::to_string(lane) + " in another one at line " + std::to_string(other.line));
+  }
+  return complete;
+}
+
+uint64_t Scheduler::exchange(WarpOp op, unsigned mask, uint64_t value, int argument, int width,
+                             int line) {
+  Thread &self = *thread;
+  self.op = op, self.mask = mask, self.value = value;
+  self.argument = argument, self.width = width, self.line = line;
+  const unsigned first = self.index / WARP * WARP;
+  if (!(mask >> (self.index - first) & 1))
+    fail("its own lane is missing in the mask of its warp operation at line " +
+         std::to_string(line));
+  Lanes lanes;
+  if (!completesExchange(lanes)) {
+    wait(State::AT_WARP);
+    return self.result;
+  }
+  uint64_t ballot = 0;
+  for (Thread *t : lanes.all())
+    ballot |= (t->value & 1) << (t->index - first);
+  for (Thread *t : lanes.all()) {
+    const unsigned source = sourceLane(*t, t->index - first);
+    if (op <= WarpOp::SHUFFLE_XOR && !(mask >> source & 1))
+      fail("lane " + std::to_string(t->index - first) + " reads lane " + std::to_string(source) +
+           ", which takes no part in the shuffle at line " + std::to_string(line));
+    t->result = op == WarpOp::BALLOT ? ballot : block->threads[first + source].value;
+    t->state = State::READY;
+  }
+  return self.result;
+}
+
+void *Scheduler::sharedMemory(size_t bytes, size_t alignment) {
+  if (!block->shared) {
+    block->shared = ::operator new(bytes, std::align_val_t(alignment));
+    block->sharedAlignment = alignment;
+    memset(block->shared, 0xFF, bytes); // NaN in every float format
+  }
+  return block->shared;
+}
+
+std::string Scheduler::stuckReport(const Block &stuck) const {
+  std::string text = "block " + std::to_string(stuck.index) + " is stuck: ";
+  const char *separator = "";
+  for (auto [state, what] :
+       {std::pair(State::AT_BARRIER, "at a barrier"),
+        std::pair(State::AT_WARP, "at a warp operation"), std::pair(State::DONE, "returned")}) {
+    const auto is = [state = state](const Thread &t) { return t.state == state; };
+    const auto first = std::ranges::find_if(stuck.threads, is);
+    if (first == stuck.threads.end())
+      continue;
+    text +=
+        separator + std::to_string(std::ranges::count_if(stuck.threads, is)) + " threads " + what;
+    text += " (first: thread " + std::to_string(first->index);
+    if (state == State::AT_BARRIER)
+      text += ", barrier " + std::to_string(first->barrier);
+    text += state == State::DONE ? ")" : ", line " + std::to_string(first->line) + ")";
+    separator = ", ";
+  }
+  return text;
+}
+
+} // namespace
+
+std::optional<std::string> run(const Launch &launch, const std::function<void()> &kernel) {
+  Scheduler scheduler(launch, kernel);
+  Scheduler *outer = std::exchange(current, &scheduler);
+  std::optional<std::string> fault = scheduler.run();
+  current = outer;
+  return fault;
+}
+
+Index threadIndex() { return {current->thread->index}; }
+Index blockIndex() { return {current->block->index}; }
+Size blockSize() { return {current->launch.threads}; }
+Size gridSize() { return {current->launch.grid}; }
+
+void barrier(unsigned id, unsigned threads, int line) {
+  current->arriveAtBarrier(id, threads, line);
+}
+
+uint64_t warp(WarpOp op, unsigned mask, uint64_t value, int argument, int width, int line) {
+  return current->exchange(op, mask, value, argument, width, line);
+}
+
+void maybeYield() {
+  if (current->random.below(2) == 0)
+    current->wait(State::READY);
+}
+
+} // namespace fw::emulator
+
+// The hooks that the vocabulary's host twins call.
+extern "C" {
+
+void fw_emulator_access(const void *address, unsigned bytes, int isStore) {
+  if (!fw::emulator::current || reinterpret_cast<uintptr_t>(address) % bytes == 0)
+    return;
+  char text[128];
+  snprintf(text, sizeof(text), "%s of %u bytes at %p, which is not a multiple of %u",
+           isStore ? "store" : "load", bytes, address, bytes);
+  fw::emulator::current->fail(text);
+}
+
+void *fw_emulator_shared(size_t bytes, size_t alignment) {
+  return fw::emulator::current->sharedMemory(bytes, alignment);
+}
+
+void fw_emulator_barrier(unsigned id, unsigned threads, int line) {
+  fw::emulator::barrier(id, threads, line);
+}
+}
