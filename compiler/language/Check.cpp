@@ -1,0 +1,199 @@
+#include "compiler/language/Check.h"
+
+#include "compiler/language/Checker.h"
+#include "compiler/language/Refusals.h"
+#include "compiler/language/Text.h"
+
+#include <algorithm>
+#include <map>
+
+namespace fw::language {
+
+using Options = std::vector<const OptionDeclaration *>;
+
+// --- Options -------------------------------------------------------------------------------------
+
+static void findNestedOptions(const std::vector<Statement> &body, Diagnostics &diagnostics) {
+  for (const Statement &statement : body) {
+    if (auto *option = statement.as<OptionDeclaration>())
+      diagnostics.error(option->at, "expected a declaration, got option " + quoted(option->name),
+                        "options stand outside of if, they decide which arm there is");
+    if (auto *branch = statement.as<StatementIf>()) {
+      findNestedOptions(branch->then, diagnostics);
+      findNestedOptions(branch->otherwise, diagnostics);
+    }
+  }
+}
+
+static void checkValues(const OptionDeclaration &option, Diagnostics &diagnostics) {
+  if (option.values.size() == 1)
+    diagnostics.error(option.at,
+                      "expected at least two values of option " + quoted(option.name) + ", got one",
+                      "write option " + option.name + " = " + option.values[0] + " | other");
+  for (size_t i = 0; i < option.values.size(); ++i)
+    if (std::count(option.values.begin(), option.values.begin() + i, option.values[i]))
+      diagnostics.error(option.at,
+                        "expected different values of option " + quoted(option.name) + ", got " +
+                            quoted(option.values[i]) + " twice",
+                        "remove one");
+}
+
+static Options collectOptions(const Op &op, Diagnostics &diagnostics) {
+  Options options;
+  for (const Statement &statement : op.body) {
+    if (auto *option = statement.as<OptionDeclaration>()) {
+      checkValues(*option, diagnostics);
+      options.push_back(option);
+    }
+    if (auto *branch = statement.as<StatementIf>()) {
+      findNestedOptions(branch->then, diagnostics);
+      findNestedOptions(branch->otherwise, diagnostics);
+    }
+  }
+  return options;
+}
+
+static bool isMentioned(const Op &op, const std::string &name) {
+  return std::any_of(op.nodes.begin(), op.nodes.end(), [&](const auto &node) {
+    const Name *mention = node->template as<Name>();
+    return mention && mention->name == name;
+  });
+}
+
+static size_t countCombinations(const Options &options) {
+  size_t count = 1;
+  for (const OptionDeclaration *option : options)
+    count = std::min(count * option->values.size(), maxCombinations + 1);
+  return count;
+}
+
+/// Combination number `index`: the last option changes fastest.
+static OptionValues combination(const Options &options, size_t index) {
+  OptionValues values;
+  for (size_t i = options.size(); i-- > 0;) {
+    values[options[i]->name] = options[i]->values[index % options[i]->values.size()];
+    index /= options[i]->values.size();
+  }
+  return values;
+}
+
+// --- Findings of all combinations ----------------------------------------------------------------
+
+namespace {
+/// Collects what the combinations find, and says for which option values it was found.
+class Summary {
+public:
+  void add(const Findings &findings, const OptionValues &values) {
+    ++combinations;
+    for (const Diagnostic &diagnostic : findings.diagnostics)
+      addDiagnostic(diagnostic, values);
+    for (const auto &[at, usage] : findings.usages) {
+      auto [known, isNew] = usages.insert({at, usage});
+      known->second.used |= usage.used;
+    }
+  }
+
+  void report(const Options &options, Diagnostics &diagnostics) const {
+    for (const auto &[key, entry] : entries) {
+      Diagnostic diagnostic = entry.diagnostic;
+      if (entry.values.size() < combinations)
+        diagnostic.text += condition(options, entry.values);
+      diagnostics.add(std::move(diagnostic));
+    }
+    for (const auto &[at, usage] : usages)
+      if (!usage.used && !diagnostics.hasErrorWithin(at, at + 1))
+        diagnostics.add(usage.complaint);
+  }
+
+private:
+  struct Entry {
+    Diagnostic diagnostic;
+    std::vector<OptionValues> values;
+  };
+
+  void addDiagnostic(const Diagnostic &diagnostic, const OptionValues &values) {
+    auto [known, isNew] =
+        entries.insert({{diagnostic.at, diagnostic.text}, Entry{diagnostic, {}}});
+    std::vector<OptionValues> &list = known->second.values;
+    if (list.empty() || list.back() != values)
+      list.push_back(values);
+  }
+
+  /// " when a = x and b = y": the options that have one value in all of `found`.
+  static std::string condition(const Options &options, const std::vector<OptionValues> &found) {
+    std::string out;
+    for (const OptionDeclaration *option : options) {
+      const std::string &value = found.front().at(option->name);
+      bool same = std::all_of(found.begin(), found.end(), [&](const OptionValues &values) {
+        return values.at(option->name) == value;
+      });
+      if (same)
+        out += (out.empty() ? " when " : " and ") + option->name + " = " + value;
+    }
+    return out.empty() ? " for some values of the options" : out;
+  }
+
+  size_t combinations = 0;
+  std::map<std::pair<Offset, std::string>, Entry> entries;
+  std::map<Offset, Usage> usages;
+};
+} // namespace
+
+static void checkCombinations(const Op &op, const Options &options, const Source &source,
+                              Diagnostics &diagnostics) {
+  size_t count = countCombinations(options);
+  if (count > maxCombinations)
+    return diagnostics.error(op.at,
+                             "expected at most " + std::to_string(maxCombinations) +
+                                 " combinations of option values, got more",
+                             "split the op");
+  Summary summary;
+  for (size_t i = 0; i < count; ++i) {
+    OptionValues values = combination(options, i);
+    Checker checker(op, source, values);
+    checker.run();
+    summary.add(checker.findings(), values);
+  }
+  summary.report(options, diagnostics);
+}
+
+void checkOp(const Op &op, const std::vector<Op> &ops, const Source &source,
+             Diagnostics &diagnostics) {
+  Diagnostics own(source);
+  checkRefusals(op, ops, own);
+  Options options = collectOptions(op, own);
+  if (!own.hasErrors())
+    checkCombinations(op, options, source, own);
+  for (const OptionDeclaration *option : options)
+    if (!isMentioned(op, option->name))
+      own.warning(option->at, "expected a use of option " + quoted(option->name) + ", got none",
+                  "remove it");
+  for (const Diagnostic &diagnostic : own.list())
+    diagnostics.add(diagnostic);
+}
+
+void checkOpNames(const std::vector<Op> &ops, const Source &source, Diagnostics &diagnostics) {
+  std::map<std::string, Offset> known;
+  for (const Op &op : ops)
+    if (auto [first, isNew] = known.insert({op.name, op.at}); !isNew)
+      diagnostics.error(op.at,
+                        "expected a new name for an op, got " + quoted(op.name) + ", defined on line " +
+                            std::to_string(source.place(first->second).line),
+                        "rename one of them");
+}
+
+Result<ResolvedOp> resolve(const Op &op, const OptionValues &chosen) {
+  Result<OptionValues> options = completeOptions(op, chosen);
+  if (!options)
+    return options.takeError();
+  // Places are of no use to a caller with a checked op: the text may be gone.
+  Source none("", "");
+  Checker checker(op, none, *options);
+  checker.run();
+  if (!checker.findings().diagnostics.empty())
+    return Error{Code::INTERNAL, "expected a checked op, got " + quoted(op.name) + " with an error: " +
+                                     checker.findings().diagnostics.front().text};
+  return checker.takeResolved();
+}
+
+} // namespace fw::language

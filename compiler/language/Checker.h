@@ -1,0 +1,86 @@
+// Checks an op for one combination of option values, and collects what it is made of.
+#pragma once
+
+#include "compiler/language/Diagnostics.h"
+#include "compiler/language/OpInfo.h"
+
+#include <map>
+
+namespace fw::language {
+
+/// Something declared or assigned, and whether anything uses it.
+struct Usage {
+  Diagnostic complaint; ///< made if nothing uses it for any combination of options
+  bool used;
+};
+
+struct Findings {
+  std::vector<Diagnostic> diagnostics;
+  std::map<Offset, Usage> usages; ///< by the place of the declaration
+};
+
+class Checker {
+public:
+  Checker(const Op &op, const Source &source, const OptionValues &options);
+
+  /// Checks the whole op; findings() and takeResolved() are complete afterwards.
+  void run();
+  const Findings &findings() const { return found; }
+  ResolvedOp takeResolved() { return std::move(resolved); }
+
+private:
+  struct Symbol {
+    Offset at;
+    const Declaration *declaration = nullptr; ///< null for options and assigned names
+    const OptionDeclaration *option = nullptr;
+    Type type = Type::Real;
+    Scope scope = Scope::constant();
+    std::optional<Offset> assignedAt = {};
+    bool loaded = false; ///< its value before the first assignment was used
+    bool used = false;
+  };
+
+  // Declarations (CheckerDeclarations.cpp)
+  void declareOption(const OptionDeclaration &option);
+  void declare(const Declaration &declaration);
+  bool checkRole(const Declaration &declaration);
+  bool checkValue(const Declaration &declaration);
+  bool checkRange(const Declaration &declaration);
+  bool isNew(Offset at, const std::string &name);
+  void checkUse(const std::string &name, const Symbol &symbol);
+  void collectInfo();
+
+  // Statements (CheckerStatements.cpp)
+  void walk(const std::vector<Statement> &body);
+  void walkIf(const StatementIf &statement);
+  std::optional<bool> optionCondition(const Expr &condition);
+  void assign(const Assignment &assignment);
+  bool mayAssign(const Assignment &assignment);
+
+  // Expressions (CheckerExpressions.cpp)
+  std::optional<ValueInfo> check(const Expr &expr);
+  std::optional<ValueInfo> checkNode(const Expr &expr);
+  std::optional<ValueInfo> checkName(const Expr &expr, const Name &name);
+  std::optional<ValueInfo> checkOptionEquality(const Expr &expr, const Apply &apply);
+  std::optional<ValueInfo> checkApply(const Expr &expr, const Apply &apply);
+  std::optional<ValueInfo> checkOperandFunction(const Expr &expr, const Apply &apply);
+  std::optional<ValueInfo> checkRoundTo(const Apply &apply);
+  std::optional<ValueInfo> checkSelect(const Select &select);
+  bool checkArity(const Expr &expr, const Apply &apply);
+  bool checkArgument(const Apply &apply, size_t index, const std::vector<ValueInfo> &values);
+  bool checkExponent(const Apply &apply, const std::vector<ValueInfo> &values);
+  void reportUnknown(const Expr &expr, const std::string &name);
+  const OptionDeclaration *optionWithValue(const std::string &value) const;
+
+  void error(Offset at, std::string text, std::string remedy = {});
+  std::string lineOf(Offset at) const;
+
+  const Op &op;
+  const Source &source;
+  Findings found;
+  ResolvedOp resolved;
+  std::map<std::string, Symbol> symbols;
+  std::vector<std::string> declared; ///< operands, hypers and step, in the order of the text
+};
+
+} // namespace fw::language

@@ -1,0 +1,182 @@
+#include "compiler/language/Checker.h"
+
+#include "compiler/language/Text.h"
+
+namespace fw::language {
+
+static std::string described(const Declaration &declaration) {
+  return std::string(info(declaration.role).name) + " " + quoted(declaration.name);
+}
+
+bool Checker::isNew(Offset at, const std::string &name) {
+  auto known = symbols.find(name);
+  if (known == symbols.end())
+    return true;
+  error(at, "expected a new name, got " + quoted(name) + ", declared on " + lineOf(known->second.at),
+        "names are declared once, choose another one");
+  return false;
+}
+
+void Checker::declareOption(const OptionDeclaration &option) {
+  if (!isNew(option.at, option.name))
+    return;
+  Symbol symbol{option.at};
+  symbol.option = &option;
+  symbols.emplace(option.name, std::move(symbol));
+  resolved.info.options.push_back({option.name, option.values});
+}
+
+void Checker::declare(const Declaration &declaration) {
+  // Not one after the other with &&: each rule is a mistake of its own.
+  bool isFine = isNew(declaration.at, declaration.name);
+  isFine &= checkRole(declaration);
+  isFine &= checkValue(declaration);
+  isFine &= checkRange(declaration);
+  if (!isFine && symbols.count(declaration.name))
+    return;
+  const RoleInfo &role = info(declaration.role);
+  Symbol symbol{declaration.at};
+  symbol.declaration = &declaration;
+  symbol.type = declaration.role == Role::Step ? Type::Int : declaration.type;
+  symbol.scope = role.scalar ? Scope::launch() : Scope::element(op.domain.axes.size());
+  symbols.emplace(declaration.name, std::move(symbol));
+  declared.push_back(declaration.name);
+}
+
+bool Checker::checkRole(const Declaration &declaration) {
+  const RoleInfo &role = info(declaration.role);
+  if (role.axes && op.domain.kind != Domain::Kind::Rows) {
+    error(declaration.at,
+          "expected an operand of an op over elements, got " + described(declaration),
+          "row and column operands belong to ops over rows; write in");
+    return false;
+  }
+  if (role.scalar && declaration.axes) {
+    error(declaration.at, "expected a scalar, got axes for " + described(declaration),
+          "a step or a hyper has one value; remove the axes");
+    return false;
+  }
+  if (declaration.role != Role::Step)
+    return true;
+  if (declaration.typeAt) {
+    error(declaration.typeAt, "expected no type, got one for " + described(declaration),
+          "a step is an int");
+    return false;
+  }
+  for (const std::string &name : declared)
+    if (symbols.at(name).declaration->role == Role::Step) {
+      error(declaration.at,
+            "expected one step, got " + quoted(declaration.name) + " besides " + quoted(name),
+            "an op counts its steps once");
+      return false;
+    }
+  return true;
+}
+
+bool Checker::checkValue(const Declaration &declaration) {
+  bool mayBeOptional = declaration.role == Role::In || declaration.role == Role::Row ||
+                       declaration.role == Role::Column;
+  if (declaration.optional && !mayBeOptional) {
+    error(declaration.optionalAt,
+          "expected a required operand, got 'optional' for " + described(declaration),
+          "only in, row and column operands may be absent");
+    return false;
+  }
+  if (declaration.optional && !declaration.value) {
+    error(declaration.optionalAt,
+          "expected a neutral value before 'optional', got none for " + described(declaration),
+          "write " + declaration.name + " = 1 optional");
+    return false;
+  }
+  bool mayHaveValue = declaration.optional || declaration.role == Role::State ||
+                      declaration.role == Role::Hyper;
+  if (declaration.value && !mayHaveValue) {
+    error(declaration.valueAt, "expected no value, got one for " + described(declaration),
+          mayBeOptional ? "a neutral value is followed by 'optional'"
+                        : "only states, hypers and optional operands have a value");
+    return false;
+  }
+  return true;
+}
+
+bool Checker::checkRange(const Declaration &declaration) {
+  if (!declaration.range)
+    return true;
+  if (declaration.role != Role::Hyper) {
+    error(declaration.rangeAt, "expected no range, got one for " + described(declaration),
+          "only hypers have a range");
+    return false;
+  }
+  if (declaration.range->isEmpty()) {
+    error(declaration.rangeAt,
+          "expected a range that holds a value, got " + declaration.range->print(),
+          "the lower bound stands first");
+    return false;
+  }
+  if (declaration.value && !declaration.range->contains(*declaration.value)) {
+    error(declaration.valueAt,
+          "expected a default " + declaration.range->print() + ", got " +
+              printNumber(*declaration.value),
+          "change the default or the range");
+    return false;
+  }
+  return true;
+}
+
+/// Operands that are not used or never written cost memory traffic for nothing, for each combination
+/// that has them; scalars and names only if no combination uses them.
+void Checker::checkUse(const std::string &name, const Symbol &symbol) {
+  if (symbol.option)
+    return;
+  if (!symbol.declaration) {
+    found.usages.insert({symbol.at,
+                         {{Severity::Warning, symbol.at, "expected a use of " + quoted(name) + ", got none",
+                           "remove the statement"},
+                          symbol.used}});
+    return;
+  }
+  const Declaration &declaration = *symbol.declaration;
+  const RoleInfo &role = info(declaration.role);
+  std::string unused = "expected a use of " + described(declaration) + ", got none";
+  if (role.scalar)
+    found.usages.insert({symbol.at,
+                         {{Severity::Error, symbol.at, unused, "use it or remove it"}, symbol.used}});
+  else if (role.assigned && !symbol.assignedAt)
+    error(symbol.at, "expected an assignment to " + described(declaration) + ", got none",
+          "assign it or remove it");
+  else if (!role.assigned && !symbol.used)
+    error(symbol.at, unused, "use it or remove it");
+}
+
+static Access accessOf(bool loaded, bool assigned) {
+  if (loaded && assigned)
+    return Access::ReadWrite;
+  return assigned ? Access::Write : Access::Read;
+}
+
+void Checker::collectInfo() {
+  OpInfo &out = resolved.info;
+  out.name = op.name;
+  out.summary = op.summary;
+  for (const std::string &name : declared) {
+    const Symbol &symbol = symbols.at(name);
+    const Declaration &declaration = *symbol.declaration;
+    if (declaration.role == Role::Step) {
+      out.step = name;
+    } else if (declaration.role == Role::Hyper) {
+      out.hypers.push_back({name, declaration.type, declaration.value,
+                            declaration.range.value_or(Range{})});
+    } else {
+      Access access = accessOf(symbol.loaded, symbol.assignedAt.has_value());
+      OperandInfo operand{name,         declaration.role, access, declaration.type,
+                          symbol.scope, std::nullopt,     std::nullopt};
+      if (declaration.optional)
+        operand.neutral = declaration.value;
+      if (declaration.role == Role::State)
+        operand.initial = declaration.value.value_or(0);
+      out.operands.push_back(std::move(operand));
+    }
+  }
+}
+
+} // namespace fw::language

@@ -1,0 +1,67 @@
+#include "compiler/language/OpInfo.h"
+
+#include "compiler/language/Text.h"
+
+#include <algorithm>
+
+namespace fw::language {
+
+std::string_view spelling(Access access) {
+  static constexpr std::string_view names[] = {"read", "write", "read-write"};
+  return names[static_cast<size_t>(access)];
+}
+
+const OperandInfo *OpInfo::operand(std::string_view name) const {
+  auto found = std::find_if(operands.begin(), operands.end(),
+                            [&](const OperandInfo &operand) { return operand.name == name; });
+  return found != operands.end() ? &*found : nullptr;
+}
+
+const HyperInfo *OpInfo::hyper(std::string_view name) const {
+  auto found = std::find_if(hypers.begin(), hypers.end(),
+                            [&](const HyperInfo &hyper) { return hyper.name == name; });
+  return found != hypers.end() ? &*found : nullptr;
+}
+
+std::vector<std::string> OpInfo::outputs() const {
+  std::vector<std::string> out;
+  for (const OperandInfo &operand : operands)
+    if (operand.access != Access::Read)
+      out.push_back(operand.name);
+  return out;
+}
+
+Result<OptionValues> completeOptions(const Op &op, const OptionValues &chosen) {
+  OptionValues out;
+  std::vector<std::string> names;
+  for (const Statement &statement : op.body) {
+    const OptionDeclaration *option = statement.as<OptionDeclaration>();
+    if (!option)
+      continue;
+    names.push_back(option->name);
+    auto given = chosen.find(option->name);
+    std::string value = given != chosen.end() ? given->second : option->values[0];
+    if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
+      return Error{Code::USAGE,
+                   "expected " + alternatives(option->values) + " for option " +
+                       quoted(option->name) + " of op " + quoted(op.name) + ", got " + quoted(value),
+                   "choose one of its values"};
+    out[option->name] = std::move(value);
+  }
+  for (const auto &[name, value] : chosen)
+    if (!out.count(name))
+      return Error{Code::USAGE, "expected an option of op " + quoted(op.name) + ", got " + quoted(name),
+                   names.empty() ? "this op has no options"
+                                 : "its options are " + alternatives(names)};
+  return out;
+}
+
+Result<void> validateHyper(const HyperInfo &hyper, double value) {
+  if (hyper.range.contains(value) || (!hyper.range.low && !hyper.range.high))
+    return {};
+  return Error{Code::USAGE,
+               "expected " + hyper.name + " " + hyper.range.print() + ", got " + printNumber(value),
+               "its default is " + (hyper.value ? printNumber(*hyper.value) : "not set")};
+}
+
+} // namespace fw::language

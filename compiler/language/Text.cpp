@@ -1,0 +1,30 @@
+#include "compiler/language/Text.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace fw::language {
+
+std::string printNumber(double value) {
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  if (std::isnan(value))
+    return "nan";
+  char buffer[40];
+  auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, result.ptr);
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::string alternatives(const std::vector<std::string> &items) {
+  std::string out;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0)
+      out += i + 1 == items.size() ? " or " : ", ";
+    out += items[i];
+  }
+  return out;
+}
+
+} // namespace fw::language

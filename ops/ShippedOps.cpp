@@ -1,0 +1,48 @@
+#include "ops/ShippedOps.h"
+
+#include "compiler/language/Functions.h"
+#include "compiler/language/Text.h"
+
+#include <algorithm>
+
+namespace fw {
+
+static constexpr ShippedFile files[] = {
+#include "ops/ops.inc"
+};
+
+std::span<const ShippedFile> shippedFiles() { return files; }
+
+/// Calls `visit` with the name in each line that starts with "op NAME ".
+template <class Visitor> static void visitHeaders(std::string_view text, Visitor visit) {
+  constexpr std::string_view opening = "\nop ";
+  for (size_t at = text.find(opening); at != std::string_view::npos; at = text.find(opening, at)) {
+    at += opening.size();
+    visit(text.substr(at, text.find(' ', at) - at));
+  }
+}
+
+std::vector<std::string> shippedOpNames() {
+  std::vector<std::string> names;
+  for (const ShippedFile &file : files)
+    visitHeaders(file.text, [&](std::string_view name) { names.emplace_back(name); });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<language::OpHandle> findShippedOp(std::string_view name) {
+  for (const ShippedFile &file : files) {
+    bool found = false;
+    visitHeaders(file.text, [&](std::string_view header) { found |= header == name; });
+    if (found)
+      return language::parseOp(file.text, file.name, name);
+  }
+  std::vector<std::string> names = shippedOpNames();
+  std::vector<std::string_view> candidates(names.begin(), names.end());
+  std::optional<std::string> near = language::nearest(name, candidates);
+  return Error{Code::USAGE, "expected a shipped op, got " + language::quoted(name),
+               near ? "did you mean " + language::quoted(*near)
+                    : "shipped ops are " + language::alternatives(names)};
+}
+
+} // namespace fw
