@@ -1,10 +1,13 @@
-// The compiler as the runtime, the CLI and tests see it: request in, program out. No GPU, no tensor.
+// The compiler as the runtime, the CLI and tests see it: request in, program out. No GPU, no
+// tensor.
 #pragma once
 
+#include "compiler/CpuLoader.h"
 #include "compiler/Request.h"
-#include "compiler/jit/Cache.h"
+#include "compiler/jit/Artefacts.h"
 #include "compiler/jit/Knobs.h"
 #include "compiler/jit/ProgramRecord.h"
+#include "compiler/jit/Report.h"
 
 #include <functional>
 #include <memory>
@@ -19,15 +22,11 @@ enum class Stage { SEMANTIC, PHASES, CUDA, PTX, LLVM };
 /// The stage called `name`, or an error that lists them.
 Result<Stage> parseStage(std::string_view name);
 
-/// The function of a CPU kernel (compiler/cpu/CpuLibrary.h has the contract).
-using CpuFunction = void (*)(const void *const *pointers, int64_t begin, int64_t end,
-                             const void *scalars);
-
 /// One compiled kernel.
-struct CompiledKernel {
-  std::shared_ptr<const jit::Artefact> image; ///< cubin, or the CPU object
-  CpuFunction function = nullptr;             ///< on the CPU
-  std::shared_ptr<void> keepAlive;            ///< owner of `function`
+struct ProgramKernel {
+  jit::ArtefactPtr image;             ///< cubin, or the CPU's object code
+  fw_cpu_function function = nullptr; ///< on the CPU
+  std::shared_ptr<void> code = {};    ///< keeps `function` callable
 };
 
 enum class Origin { MEMORY, DISK, COMPILED };
@@ -36,14 +35,16 @@ enum class Origin { MEMORY, DISK, COMPILED };
 struct Program {
   ResolvedRequest request;
   jit::ProgramRecord record;
-  std::vector<CompiledKernel> kernels; ///< one per record.kernels
+  std::vector<ProgramKernel> kernels; ///< one per record.kernels
   Origin origin = Origin::COMPILED;
+  std::string key;         ///< of the program record
   double milliseconds = 0; ///< time that compile() took the first time
 };
 
 struct CompilerOptions {
-  jit::Knobs knobs;                                           ///< settings, the environment already read
-  std::function<void(int level, std::string_view text)> log = {}; ///< level: 0 debug .. 3 error
+  jit::Settings settings; ///< the environment and the caller's options already read
+  jit::LogSink log = jit::standardErrorSink();
+}; ///< level: 0 debug .. 3 error
 };
 
 /// Free-threaded. Compiles each request once per process and asks the cache for everything else.
@@ -57,15 +58,14 @@ public:
   Result<std::string> text(const Request &request, Stage stage);
 
   jit::Cache &cache();
-  const jit::Knobs &knobs() const;
+  /// Opened by the first call that needs it; an error is found again by every call.
+  Result<std::shared_ptr<const CpuLibrary>> cpuLibrary();
+  Result<std::shared_ptr<const jit::KernelCompiler>> kernelCompiler();
+  const jit::Settings &settings() const;
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl;
 };
-
-/// Semantic-level module text after specialise and features, for the evaluator ("bounds"), or after
-/// fma as well ("bits").
-Result<std::string> semanticText(const ResolvedRequest &request, bool afterFma);
 
 } // namespace fw

@@ -1,25 +1,18 @@
 // A request: what to compile, as plain values; and its resolution against the op's text.
 #pragma once
 
+#include "compiler/language/OpFile.h"
 #include "compiler/support/Error.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace fw {
-
-namespace language {
-struct Op;
-}
-
-/// The op text that a request compiles, parsed and checked. Shared by requests; immutable.
-struct OpSource;
-using OpPointer = std::shared_ptr<const OpSource>;
 
 /// The arithmetic that a request asks for. `fast` will allow hardware approximations.
 struct Numerics {
@@ -29,13 +22,13 @@ struct Numerics {
 
 /// What a caller asked for, unresolved. Keys of `dtypes` are operand names or roles; a name wins.
 struct Request {
-  OpPointer op;
-  std::map<std::string, std::string> options;
+  language::OpHandle op;
+  language::OptionValues options;
   std::map<std::string, std::string> dtypes;
   std::set<std::string> absent; ///< optional operands that are not passed
   std::set<std::string> features;
   std::map<std::string, int64_t> schedule; ///< overrides of schedule decisions
-  std::string target;                      ///< "cpu" or an arch, "sm_90"
+  std::string target = "cpu";              ///< "cpu" or an arch, "sm_90"
   std::string scheduleArch;                ///< arch whose rules choose the schedule; empty: target
 };
 
@@ -59,15 +52,26 @@ struct RequestScalar {
   bool isStep = false;
   std::optional<double> value; ///< default; the step has none
   std::string range;           ///< ">= 0", "in [0, 1)"; empty: any
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool lowOpen = false; ///< the bound itself is refused
+  bool highOpen = false;
 };
 
 struct ResolvedRequest {
-  Request request;                              ///< with every option spelled out
-  std::vector<RequestOperand> operands;         ///< op's operands, then those of features
-  std::vector<RequestScalar> scalars;           ///< in declaration order
-  std::string canonicalText;                    ///< readable, one fact a line
-  std::string opHash;                           ///< sha256 of the token stream, hex
+  Request request;                      ///< with every option spelled out
+  language::ResolvedOp op;              ///< with the options folded
+  std::vector<RequestOperand> operands; ///< op's operands, then those of features
+  std::vector<RequestScalar> scalars;   ///< hypers in declaration order, then the step
+  std::string canonicalText;            ///< readable, one fact a line
+  std::string opHash;                   ///< sha256 of the token stream, hex
 };
+
+/// "adamw for sm_90: p=f32 g=bf16 m=f32 v=f32 +copy", for logs and messages.
+std::string describe(const ResolvedRequest &request);
+
+/// Features that the op's operands allow, in the table's order.
+std::vector<std::string> validFeatures(const language::Op &op);
 
 /// Checks `request` against its op, binds every dtype and option, and writes the canonical text.
 Result<ResolvedRequest> resolve(const Request &request);

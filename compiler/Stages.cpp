@@ -1,0 +1,99 @@
+#include "compiler/Stages.h"
+
+#include "compiler/RecordBuilder.h"
+#include "compiler/emit/CudaPrinter.h"
+#include "compiler/language/Lowering.h"
+#include "compiler/passes/Context.h"
+#include "compiler/passes/Pipeline.h"
+#include "compiler/target/Target.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace fw {
+namespace {
+
+/// A module and the context it lives in.
+struct Module {
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+
+  std::string text() {
+    std::string out;
+    llvm::raw_string_ostream stream(out);
+    module->print(stream);
+    return out;
+  }
+};
+
+passes::PipelineOptions pipelineOptions(const ResolvedRequest &request) {
+  passes::PipelineOptions options;
+  for (const RequestOperand &operand : request.operands) {
+    options.dtypes += (options.dtypes.empty() ? "" : ",") + operand.name + "=" + operand.dtype;
+    if (!operand.present)
+      options.absent.push_back(operand.name);
+  }
+  options.features.assign(request.request.features.begin(), request.request.features.end());
+  const std::string &scheduleArch = request.request.scheduleArch;
+  options.arch = scheduleArch.empty() ? request.request.target : scheduleArch;
+  for (const auto &[decision, value] : request.request.schedule)
+    options.schedule +=
+        (options.schedule.empty() ? "" : ",") + decision + "=" + std::to_string(value);
+  return options;
+}
+
+Result<Module> lowerTo(const ResolvedRequest &request, passes::Stage stage) {
+  Module out{passes::createContext(), {}};
+  auto module = language::lowerOp(*out.context, request.op);
+  if (!module)
+    return module.takeError();
+  out.module = std::move(*module);
+  if (auto done = passes::runPipeline(*out.module, stage, pipelineOptions(request)); !done)
+    return done.takeError();
+  return out;
+}
+
+passes::Stage lastStage(const ResolvedRequest &request) {
+  return target::isCpuTarget(request.request.target) ? passes::Stage::Phases : passes::Stage::Cuda;
+}
+
+} // namespace
+
+Result<Lowered> lower(const ResolvedRequest &request) {
+  auto lowered = lowerTo(request, lastStage(request));
+  if (!lowered)
+    return lowered.takeError();
+  auto programs = lowered->module->getOps<fuse::ProgramOp>();
+  fuse::ProgramOp program = *programs.begin();
+  auto record = buildRecord(program, request);
+  if (!record)
+    return record.takeError();
+  Lowered out{std::move(*record), {}, {}};
+  if (target::isCpuTarget(request.request.target)) {
+    out.phases = lowered->text();
+    return out;
+  }
+  auto arch = target::findArch(request.request.target);
+  if (!arch)
+    return arch.takeError();
+  auto kernels = emit::printCuda(program, **arch);
+  if (!kernels)
+    return kernels.takeError();
+  for (emit::EmittedKernel &kernel : *kernels)
+    out.sources.push_back(std::move(kernel.source));
+  return out;
+}
+
+Result<std::string> semanticText(const ResolvedRequest &request, bool afterFma) {
+  auto lowered =
+      lowerTo(request, afterFma ? passes::Stage::Contracted : passes::Stage::Semantic);
+  return lowered ? Result<std::string>(lowered->text()) : lowered.takeError();
+}
+
+Result<std::string> phasesText(const ResolvedRequest &request) {
+  auto lowered = lowerTo(request, lastStage(request));
+  return lowered ? Result<std::string>(lowered->text()) : lowered.takeError();
+}
+
+} // namespace fw

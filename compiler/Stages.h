@@ -1,0 +1,29 @@
+// The way down from a resolved request, through MLIR, to text: the only part of a compile that
+// needs MLIR, so a cache hit never comes here.
+#pragma once
+
+#include "compiler/Request.h"
+#include "compiler/jit/ProgramRecord.h"
+
+#include <string>
+#include <vector>
+
+namespace fw {
+
+/// What is compiled further: CUDA source of every kernel, or the phase-level module for the CPU.
+struct Lowered {
+  jit::ProgramRecord record;
+  std::vector<std::string> sources; ///< one per record.kernels; empty for the CPU
+  std::string phases;               ///< module text; empty for CUDA
+};
+
+Result<Lowered> lower(const ResolvedRequest &request);
+
+/// Module text at the semantic level: after specialise and features (what the evaluator's bounds
+/// are about), or after fma as well (what its bits are about).
+Result<std::string> semanticText(const ResolvedRequest &request, bool afterFma);
+
+/// Module text at the phase level, without a schedule for the CPU and with one for an arch.
+Result<std::string> phasesText(const ResolvedRequest &request);
+
+} // namespace fw
