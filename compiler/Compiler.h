@@ -44,7 +44,6 @@ struct Program {
 struct CompilerOptions {
   jit::Settings settings; ///< the environment and the caller's options already read
   jit::LogSink log = jit::standardErrorSink();
-}; ///< level: 0 debug .. 3 error
 };
 
 /// Free-threaded. Compiles each request once per process and asks the cache for everything else.

@@ -184,14 +184,24 @@ std::string scheduleText(fuse::ScheduleAttr schedule) {
   return out;
 }
 
-jit::LaunchRecord launchRecord(fuse::KernelOp kernel, size_t operands, size_t slots) {
+/// Columns of the pointer table: the module's operands, which leave absent ones out.
+std::vector<uint32_t> pointerColumns(fuse::ProgramOp program, const ResolvedRequest &request) {
+  std::vector<uint32_t> places;
+  for (auto operand : program.getOperands().getAsRange<fuse::OperandAttr>())
+    for (size_t k = 0; k < request.operands.size(); ++k)
+      if (operand.getName() == request.operands[k].name)
+        places.push_back(uint32_t(k));
+  return places;
+}
+
+jit::LaunchRecord launchRecord(fuse::KernelOp kernel, std::vector<uint32_t> operands,
+                               size_t slots) {
   jit::LaunchRecord launch;
   launch.symbol = kernel.getSymName().str();
   launch.pattern = stringifyPattern(kernel.getPattern()).str();
   launch.real = kernel.getReal().isF64() ? "f64" : "f32";
   launch.slots = int(slots);
-  for (size_t k = 0; k < operands; ++k)
-    launch.operands.push_back(uint32_t(k));
+  launch.operands = std::move(operands);
   launch.gridRule = "range";
   launch.parameters = {"pointers", "begin", "end", "scalars"};
   if (fuse::ScheduleAttr schedule = kernel.getScheduleAttr()) {
@@ -229,7 +239,7 @@ Result<jit::ProgramRecord> buildRecord(fuse::ProgramOp program, const ResolvedRe
   }
   for (auto kernel : program.getBody().getOps<fuse::KernelOp>())
     record.kernels.push_back(
-        {launchRecord(kernel, record.operands.size(), record.scalars.slots.size()), ""});
+        {launchRecord(kernel, pointerColumns(program, request), record.scalars.slots.size()), ""});
   return record;
 }
 

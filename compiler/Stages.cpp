@@ -29,11 +29,9 @@ struct Module {
 
 passes::PipelineOptions pipelineOptions(const ResolvedRequest &request) {
   passes::PipelineOptions options;
-  for (const RequestOperand &operand : request.operands) {
-    options.dtypes += (options.dtypes.empty() ? "" : ",") + operand.name + "=" + operand.dtype;
-    if (!operand.present)
-      options.absent.push_back(operand.name);
-  }
+  for (const RequestOperand &operand : request.operands)
+    if (operand.present)
+      options.dtypes += (options.dtypes.empty() ? "" : ",") + operand.name + "=" + operand.dtype;
   options.features.assign(request.request.features.begin(), request.request.features.end());
   const std::string &scheduleArch = request.request.scheduleArch;
   options.arch = scheduleArch.empty() ? request.request.target : scheduleArch;
@@ -45,7 +43,7 @@ passes::PipelineOptions pipelineOptions(const ResolvedRequest &request) {
 
 Result<Module> lowerTo(const ResolvedRequest &request, passes::Stage stage) {
   Module out{passes::createContext(), {}};
-  auto module = language::lowerOp(*out.context, request.op);
+  auto module = language::lowerOp(*out.context, request.op, request.request.absent);
   if (!module)
     return module.takeError();
   out.module = std::move(*module);
@@ -86,8 +84,7 @@ Result<Lowered> lower(const ResolvedRequest &request) {
 }
 
 Result<std::string> semanticText(const ResolvedRequest &request, bool afterFma) {
-  auto lowered =
-      lowerTo(request, afterFma ? passes::Stage::Contracted : passes::Stage::Semantic);
+  auto lowered = lowerTo(request, afterFma ? passes::Stage::Contracted : passes::Stage::Semantic);
   return lowered ? Result<std::string>(lowered->text()) : lowered.takeError();
 }
 
