@@ -15,8 +15,11 @@ STANDARD = ""  # <vector> and <stdint.h>: angle brackets without a folder; every
 LIBRARIES = {
     "mlir": "mlir", "mlir-c": "mlir", "llvm": "llvm", "llvm-c": "llvm", "nlohmann": "json",
     "CLI": "cli11", "spdlog": "spdlog", "fmt": "spdlog", "gtest": "gtest", "gmock": "gtest",
-    "sys": STANDARD, "bits": STANDARD,
+    "sys": STANDARD, "bits": STANDARD, "sanitizer": STANDARD,
 }
+
+# Tables of the dialect that need no MLIR.
+DIALECT_TABLES = [f"compiler/dialect/{name}" for name in ("Dtypes.h", "dtypes.def", "ScheduleTable.h", "schedule.def")]
 
 # Room -> what it may include beside itself and the standard library: rooms (a folder means everything
 # below it, a file that file alone) and names of LIBRARIES. The longest matching room wins.
@@ -25,7 +28,7 @@ ROOMS = {
     "compiler/dialect": ["compiler/support", "mlir", "llvm"],
     "compiler/dialect/evaluator": ["compiler/support", "compiler/dialect", "templates/vocab", "mlir", "llvm"],
     # Text to syntax tree, checks and op hash are MLIR-free; only the lowering knows the dialect.
-    "compiler/language": ["compiler/support", "llvm"],
+    "compiler/language": ["compiler/support", *DIALECT_TABLES, "llvm"],
     "compiler/language/Lowering": ["compiler/support", "compiler/dialect", "mlir", "llvm"],
     "compiler/target": ["compiler/support"],
     "compiler/passes": ["compiler/support", "compiler/dialect", "compiler/target", "mlir", "llvm"],
@@ -40,7 +43,9 @@ ROOMS = {
     "runtime": ["fusewright", "runtime", "compiler/support", "templates/vocab"],
     # LLVM's thread pool runs lists on the CPU.
     "runtime/launch": ["fusewright", "runtime", "compiler/support", "templates/vocab", "llvm"],
-    "runtime/api": ["fusewright", "runtime", "compiler/support", "compiler/Compiler.h", "templates/vocab"],
+    # The compiler's own doors: compile, evaluate, the shipped ops.
+    "runtime/api": ["fusewright", "runtime", "compiler/support", "compiler/Compiler.h", "compiler/Reference.h",
+                    "ops/ShippedOps.h", *DIALECT_TABLES, "templates/vocab"],
     "templates": ["templates/vocab"],
     # The table of embedded texts; everything else in the room is CUDA.
     "templates/Templates": ["compiler/support", "llvm"],
@@ -48,7 +53,8 @@ ROOMS = {
     "tests": ["compiler", "runtime", "fusewright", "templates", "ops", "tools", "mlir", "llvm", "json", "gtest", "cli11"],
     "tools": ["compiler", "runtime", "fusewright", "templates", "ops", "mlir", "llvm", "json", "cli11", "spdlog"],
     "examples": ["fusewright"],
-    "bench": ["fusewright"],
+    # Beside the C API, benchmarks time one room alone.
+    "bench": ["fusewright", "compiler", "tests/cpu", "json"],
     "plugins": ["fusewright"],
 }
 
