@@ -23,6 +23,8 @@ struct fw_cpu_kernel {
 
 namespace {
 
+constexpr int kMostUnroll = 16;
+
 fw_cpu_bytes *toBytes(std::string text) { return new fw_cpu_bytes{std::move(text)}; }
 
 int report(const fw::Error &error, fw_cpu_error *out) {
@@ -60,11 +62,12 @@ Result<CompileOptions> readOptions(const fw_cpu_compile_args &args) {
                    .Case("llvm", Stage::LlvmIr)
                    .Case("asm", Stage::Assembly)
                    .Default(std::nullopt);
-  if (!stage || options.unroll < 1 || options.unroll > 16)
-    return fw::Error{Code::USAGE,
-                     "expected a stage object, vectors, llvm or asm and an unroll of 1 "
-                     "to 16, got '" +
-                         std::string(args.stage) + "' and " + std::to_string(options.unroll)};
+  if (!stage)
+    return fw::Error{Code::USAGE, "expected a stage object, vectors, llvm or asm, got '" +
+                                      std::string(args.stage) + "'"};
+  if (options.unroll < 1 || options.unroll > kMostUnroll)
+    return fw::Error{Code::USAGE, "expected an unroll of 1 to " + std::to_string(kMostUnroll) +
+                                      " (0: chosen), got " + std::to_string(args.unroll)};
   options.stage = *stage;
   return options;
 }

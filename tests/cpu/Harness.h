@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/cpu/CpuLibrary.h"
+#include "tests/cpu/Program.h"
 
 #include <gtest/gtest.h>
 
@@ -86,35 +87,19 @@ private:
   std::unique_ptr<fw_cpu_kernel, DestroyKernel> handle;
 };
 
+/// The feature sets under which numbers must not change: the host's, and on x86-64 half as wide
+/// vectors, with and without the hardware's f16 conversion.
+inline std::vector<std::string> testedFeatures() {
+  std::vector<std::string> out = {fw_cpu_host_features()};
+#if defined(__x86_64__)
+  out.insert(out.end(), {"x86-64+avx+avx2+fma+f16c", "x86-64+avx+avx2+fma"});
+#endif
+  return out;
+}
+
 /// Bit-equal, except that any NaN equals any NaN (payloads are nobody's promise).
 template <class T> bool sameBits(T a, T b) {
   return (a != a && b != b) || std::memcmp(&a, &b, sizeof(T)) == 0;
-}
-
-/// An operand row of the program's table.
-struct Operand {
-  std::string name, role, dtype;
-};
-
-/// The text of a program with one kernel @kernel. `slots` are f32/f64 hypers; `body` is the content
-/// of fuse.each, in which %slot names are in scope.
-inline std::string program(const std::vector<Operand> &operands,
-                           const std::vector<std::string> &slots, const std::string &body,
-                           const std::string &real = "f32") {
-  std::string table, hypers, results, reads;
-  for (const Operand &operand : operands)
-    table += (table.empty() ? "" : ", ") + ("#fuse.operand<name = \"" + operand.name) +
-             "\", role = " + operand.role + ", dtype = \"" + operand.dtype +
-             "\", scope = <element>>";
-  for (const std::string &slot : slots) {
-    hypers += (hypers.empty() ? "" : ", ") + ("#fuse.hyper<name = \"" + slot + "\">");
-    results += "%" + slot + " = fuse.scalar \"" + slot + "\" : f64\n  fuse.result \"" + slot +
-               "\", %" + slot + " : f64 to " + real + "\n";
-    reads += "%" + slot + " = fuse.slot \"" + slot + "\" : " + real + "\n";
-  }
-  return "module {\nfuse.program @test operands [" + table + "] scalars [" + hypers +
-         "] {\nfuse.scalars {\n" + results + "}\nfuse.kernel @kernel elements " + real + " {\n" +
-         reads + "fuse.each {\n" + body + "\n}\n}\n}\n}\n";
 }
 
 } // namespace fw::cpu::test

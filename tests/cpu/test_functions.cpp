@@ -60,19 +60,23 @@ std::string unary(const std::string &op, const std::string &real) {
 
 template <class T, class F> void expectSame(const std::string &phases, F want) {
   std::vector<T> x = samples<T>(), y(x.size());
-  Kernel kernel(phases);
-  // Once as vectors and once through the tail alone.
-  for (bool tail : {false, true}) {
-    std::fill(y.begin(), y.end(), T(-7));
-    int64_t n = static_cast<int64_t>(x.size());
-    for (int64_t i = 0; i < n; i += tail ? 1 : n)
-      kernel({x.data(), y.data()}, i, tail ? i + 1 : n);
+  int64_t n = static_cast<int64_t>(x.size());
+  auto check = [&](const std::string &where) {
     int wrong = 0;
     for (int64_t i = 0; i < n; ++i)
       if (!sameBits(y[i], T(want(x[i]))) && ++wrong < 5)
         ADD_FAILURE() << std::hexfloat << "x " << x[i] << ": expected " << T(want(x[i])) << ", got "
-                      << y[i] << (tail ? " in the tail" : " in vectors");
+                      << y[i] << " in " << where;
     EXPECT_EQ(wrong, 0);
+    std::fill(y.begin(), y.end(), T(-7));
+  };
+  for (const std::string &features : testedFeatures()) {
+    Kernel kernel(phases, "kernel", features.c_str());
+    kernel({x.data(), y.data()}, 0, n);
+    check("vectors with " + features);
+    for (int64_t i = 0; i < n; ++i)
+      kernel({x.data(), y.data()}, i, i + 1);
+    check("the tail with " + features);
   }
 }
 
@@ -111,17 +115,21 @@ void expectSamePairs(const std::string &line, const std::string &real, F want) {
   std::vector<T> x = samples<T>(), z = x, y(x.size());
   std::shuffle(z.begin() + 80, z.end(), std::mt19937(11));
   std::rotate(z.begin(), z.begin() + 17, z.begin() + 80);
-  Kernel kernel(program({{"x", "in", real}, {"z", "in", real}, {"y", "out", real}}, {},
-                        "%x = fuse.load \"x\" : " + real + "\n%z = fuse.load \"z\" : " + real +
-                            "\n" + line + "\nfuse.store \"y\", %y : " + real,
-                        real));
-  kernel({x.data(), z.data(), y.data()}, 0, x.size());
-  int wrong = 0;
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!sameBits(y[i], T(want(x[i], z[i]))) && ++wrong < 5)
-      ADD_FAILURE() << std::hexfloat << x[i] << ", " << z[i] << ": expected " << T(want(x[i], z[i]))
-                    << ", got " << y[i];
-  EXPECT_EQ(wrong, 0);
+  std::string phases =
+      program({{"x", "in", real}, {"z", "in", real}, {"y", "out", real}}, {},
+              "%x = fuse.load \"x\" : " + real + "\n%z = fuse.load \"z\" : " + real + "\n" + line +
+                  "\nfuse.store \"y\", %y : " + real,
+              real);
+  for (const std::string &features : testedFeatures()) {
+    Kernel kernel(phases, "kernel", features.c_str());
+    kernel({x.data(), z.data(), y.data()}, 0, x.size());
+    int wrong = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+      if (!sameBits(y[i], T(want(x[i], z[i]))) && ++wrong < 5)
+        ADD_FAILURE() << std::hexfloat << x[i] << ", " << z[i] << ": expected "
+                      << T(want(x[i], z[i])) << ", got " << y[i] << " with " << features;
+    EXPECT_EQ(wrong, 0);
+  }
 }
 
 #define PAIR(Name, line32, line64, want)                                                           \

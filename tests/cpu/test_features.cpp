@@ -1,0 +1,103 @@
+// Features decide the code, a name never does.
+#include "compiler/cpu/Features.h"
+#include "tests/cpu/Harness.h"
+
+namespace fw::cpu::test {
+namespace {
+
+const std::string kScale = program({{"x", "in", "f32"}, {"y", "out", "f32"}}, {"a"}, R"(
+  %x = fuse.load "x" : f32
+  %y = arith.mulf %x, %a : f32
+  fuse.store "y", %y : f32)");
+
+TEST(Features, CanonicalTextIsReadBackInTheTablesOrder) {
+  auto features = Features::parse("x86-64+fma+avx2+avx");
+  ASSERT_TRUE(features);
+  EXPECT_EQ(features->canonical(), "x86-64+avx+avx2+fma");
+  EXPECT_EQ(Features::host().canonical(), fw_cpu_host_features());
+  auto host = Features::parse(fw_cpu_host_features());
+  ASSERT_TRUE(host);
+  EXPECT_EQ(host->canonical(), fw_cpu_host_features());
+}
+
+TEST(Features, UnknownNamesAreRefused) {
+  EXPECT_EQ(render(Features::parse("x86-64+avx9").error()),
+            "expected a CPU feature of x86-64 (avx, avx2, fma, f16c, avx512f, avx512bw, avx512dq, "
+            "avx512vl), got 'avx9'");
+  EXPECT_EQ(render(Features::parse("znver4").error()),
+            "expected CPU features like 'x86-64+avx+avx2+fma', got 'znver4'");
+}
+
+TEST(Features, FeatureWithoutWhatItNeedsIsDropped) {
+  auto features = Features::parse("x86-64+avx+avx2+fma+f16c+avx512bw+avx512vl");
+  ASSERT_TRUE(features);
+  EXPECT_EQ(features->canonical(), "x86-64+avx+avx2+fma+f16c");
+}
+
+TEST(Features, VectorsAreAsWideAsTheFeaturesAllow) {
+  EXPECT_EQ(Features::parse("x86-64+avx+avx2+fma+f16c")->lanes(4), 8);
+  EXPECT_EQ(Features::parse("x86-64+avx+avx2+fma+f16c+avx512f")->lanes(4), 8);
+  auto wide = Features::parse("x86-64+avx+avx2+fma+f16c+avx512f+avx512bw+avx512dq+avx512vl");
+  EXPECT_EQ(wide->lanes(4), 16);
+  EXPECT_EQ(wide->lanes(8), 8);
+}
+
+#if defined(__x86_64__)
+// A hypervisor or kernel that hides AVX-512 of a Zen 4: the feature list lacks what the name
+// implies, and parts of it that need the missing ones may be left in.
+TEST(case_R05, ZenFourWithoutAvx512GetsNoAvx512) {
+  llvm::StringMap<bool> zen4WithoutAvx512;
+  for (const char *name : {"sse4.2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512vl", "avx512bw"})
+    zen4WithoutAvx512[name] = true;
+  zen4WithoutAvx512["avx512f"] = false;
+  Features features = Features::from("x86-64", zen4WithoutAvx512);
+  EXPECT_EQ(features.canonical(), "x86-64+avx+avx2+fma+f16c");
+  std::string assembly = compileStage(kScale, "asm", features.canonical().c_str());
+  EXPECT_NE(assembly.find("ymm"), std::string::npos);
+  EXPECT_EQ(assembly.find("zmm"), std::string::npos);
+  EXPECT_EQ(assembly.find("%k1"), std::string::npos); // nor AVX-512VL's masks
+  EXPECT_EQ(assembly.find("ymm16"), std::string::npos);
+}
+
+TEST(case_R07, FeaturesChangeTheObjectAndTheKey) {
+  const char *narrow = "x86-64+avx+avx2+fma+f16c";
+  const char *wide = "x86-64+avx+avx2+fma+f16c+avx512f+avx512bw+avx512dq+avx512vl";
+  EXPECT_NE(compileStage(kScale, "asm", wide).find("zmm"), std::string::npos);
+  EXPECT_NE(compileStage(kScale, "object", narrow), compileStage(kScale, "object", wide));
+  // The key holds this text, so an object of the one host is a miss on the other.
+  EXPECT_NE(Features::parse(narrow)->canonical(), Features::parse(wide)->canonical());
+}
+
+TEST(Features, NoFusedMultiplyAddIsRefused) {
+  EXPECT_EQ(compileError(kScale, 4, "x86-64+avx+avx2"),
+            "expected a CPU with fma, got 'x86-64+avx+avx2'; fused multiply-add must round once, "
+            "and these CPUs cannot do it in hardware: use a CPU of 2013 or later");
+}
+
+TEST(Features, FusedMultiplyAddIsOneInstruction) {
+  std::string phases = program({{"x", "in", "f32"}, {"y", "out", "f32"}}, {}, R"(
+    %x = fuse.load "x" : f32
+    %y = math.fma %x, %x, %x : f32
+    fuse.store "y", %y : f32)");
+  for (const std::string &features : testedFeatures()) {
+    std::string assembly = compileStage(phases, "asm", features.c_str());
+    EXPECT_NE(assembly.find("vfmadd213ps"), std::string::npos);
+    EXPECT_NE(assembly.find("vfmadd213ss"), std::string::npos); // the tail
+    EXPECT_EQ(assembly.find("call"), std::string::npos);
+  }
+}
+#endif
+
+TEST(Features, AnotherArchitectureIsRefused) {
+#if defined(__x86_64__)
+  const char *other = "aarch64+neon";
+#else
+  const char *other = "x86-64+avx+avx2+fma";
+#endif
+  EXPECT_EQ(compileError(kScale, 2, other),
+            std::string("expected CPU features of this machine's architecture, got '") + other +
+                "'");
+}
+
+} // namespace
+} // namespace fw::cpu::test
