@@ -1,0 +1,97 @@
+#include "tools/verify/Cases.h"
+
+#include "tools/verify/Values.h"
+
+namespace fw::verify {
+namespace {
+
+/// How the bases of the operands stand.
+enum class Bases { ALIGNED, ALL_OFF, ONE_OFF };
+
+struct Plan {
+  std::string name;
+  std::vector<uint64_t> sizes;
+  Values values = Values::MIXED;
+  Bases bases = Bases::ALIGNED;
+  bool scalarsPerTensor = false;
+};
+
+constexpr std::pair<Values, const char *> kKinds[] = {{Values::NORMAL, "normal"},
+                                                      {Values::TINY, "tiny"},
+                                                      {Values::HUGE_, "huge"},
+                                                      {Values::TIES, "ties"},
+                                                      {Values::SPECIAL, "special"}};
+
+std::vector<Plan> makePlans(uint64_t vec, uint64_t chunk) {
+  std::vector<Plan> plans;
+  for (auto &[values, name] : kKinds)
+    for (uint64_t size : {uint64_t(1), vec - 1, vec})
+      if (size > 0)
+        plans.push_back({std::to_string(size) + " " + name, {size}, values});
+  plans.push_back({"chunk - 1", {chunk - 1}});
+  plans.push_back({"chunk + 1", {chunk + 1}});
+  plans.push_back({"three tensors", {5, 3 * vec + 1, 67}, Values::MIXED, Bases::ALIGNED, true});
+  plans.push_back({"empty first and last", {0, 33, 0}});
+  plans.push_back({"bases one element off", {chunk / 4 + 3, 1}, Values::MIXED, Bases::ALL_OFF});
+  plans.push_back(
+      {"one base one element off", {chunk / 4 + 3, vec}, Values::MIXED, Bases::ONE_OFF});
+  return plans;
+}
+
+/// The kind of element `i`: mixed lists change it every other element, so that a vector holds
+/// several.
+Values kindOf(Values values, uint64_t i) {
+  return values == Values::MIXED ? kKinds[i / 2 % std::size(kKinds)].first : values;
+}
+
+/// Second moments and the like are not negative: with a sign half of them would only give NaN.
+bool isMostlyPositive(const RequestOperand &operand, uint64_t i) {
+  return operand.role == "state" && i % 8 != 7;
+}
+
+std::vector<uint64_t> makeTensor(const RequestOperand &operand, uint64_t size, Values values,
+                                 uint64_t seed) {
+  const Dtype &dtype = *findDtype(operand.dtype);
+  std::vector<uint64_t> words(size);
+  for (uint64_t i = 0; i < size; ++i) {
+    Random random(mix(seed, i));
+    words[i] = drawWord(random, dtype, kindOf(values, i), isMostlyPositive(operand, i));
+  }
+  return words;
+}
+
+Case makeCase(const ResolvedRequest &request, const Plan &plan, uint64_t seed) {
+  Case out;
+  out.name = plan.name;
+  out.seed = seed;
+  out.sizes = plan.sizes;
+  for (size_t k = 0; k < request.operands.size(); ++k) {
+    const RequestOperand &operand = request.operands[k];
+    bool isOff = plan.bases == Bases::ALL_OFF || (plan.bases == Bases::ONE_OFF && k == 0);
+    out.misaligned.push_back(isOff ? 1 : 0);
+    std::vector<std::vector<uint64_t>> tensors;
+    for (size_t t = 0; operand.present && t < plan.sizes.size(); ++t)
+      tensors.push_back(makeTensor(operand, plan.sizes[t], plan.values, mix(seed, k * 1000 + t)));
+    out.words.push_back(std::move(tensors));
+  }
+  size_t rows = plan.scalarsPerTensor ? plan.sizes.size() : 1;
+  for (size_t row = 0; row < rows; ++row) {
+    Random random(mix(seed, 1000000 + row));
+    std::vector<double> scalars;
+    for (const RequestScalar &scalar : request.scalars)
+      scalars.push_back(drawScalar(random, scalar, /*takeDefault=*/row == 0));
+    out.scalars.push_back(std::move(scalars));
+  }
+  return out;
+}
+
+} // namespace
+
+std::vector<Case> makeCases(const ResolvedRequest &request, const CaseOptions &options) {
+  std::vector<Case> cases;
+  for (const Plan &plan : makePlans(options.vec, options.chunk))
+    cases.push_back(makeCase(request, plan, mix(options.seed, cases.size())));
+  return cases;
+}
+
+} // namespace fw::verify

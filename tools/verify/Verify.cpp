@@ -1,0 +1,135 @@
+#include "tools/verify/Verify.h"
+
+#include "compiler/dialect/Dtypes.h"
+
+#include <cstdio>
+
+namespace fw::verify {
+namespace {
+
+using evaluator::Comparison;
+
+/// Collects the figures of one request over its cases.
+class Verification {
+public:
+  Verification(const ResolvedRequest &request, const Reference &reference, uint64_t seed)
+      : request(request), reference(reference), seed(seed) {
+    for (size_t k = 0; k < request.operands.size(); ++k)
+      if (request.operands[k].written && request.operands[k].present) {
+        written.push_back(k);
+        report.outputs.push_back({request.operands[k].name, request.operands[k].dtype, {}, {}, 0});
+      }
+  }
+
+  Result<void> run(const Case &data, const Executor &execute) {
+    Arena arena(request, data);
+    if (auto done = execute(data, arena); !done)
+      return done;
+    auto bounds = reference.bounds(data);
+    if (!bounds)
+      return bounds.takeError();
+    auto bits = reference.bits(data);
+    if (!bits)
+      return bits.takeError();
+    ++report.cases;
+    for (size_t i = 0; i < written.size(); ++i) {
+      auto words = arena.words(written[i]);
+      judgeBounds(data, report.outputs[i], *bounds->find(report.outputs[i].operand), words);
+      judgeBits(data, report.outputs[i], *bits->find(report.outputs[i].operand), words);
+    }
+    if (auto stray = arena.strayWrite())
+      fail(data, *stray);
+    return {};
+  }
+
+  Report take() { return std::move(report); }
+
+private:
+  void fail(const Case &data, const std::string &what) {
+    report.failures.push_back("case '" + data.name + "', seed " + std::to_string(seed) + ": " +
+                              what);
+  }
+
+  void judgeBounds(const Case &data, OutputReport &out,
+                   const evaluator::Output<evaluator::Bound> &expected,
+                   const std::vector<std::vector<uint64_t>> &words) {
+    Comparison comparison = evaluator::compare(expected, words);
+    report.elements += comparison.elements;
+    if (comparison.elements &&
+        (out.caseName.empty() || comparison.worst.ratio > out.worst.worst.ratio)) {
+      out.worst = comparison;
+      out.caseName = data.name;
+    }
+    if (!comparison.ok())
+      fail(data, "output '" + out.operand +
+                     "': " + evaluator::describe(comparison, *findDtype(out.dtype)));
+  }
+
+  void judgeBits(const Case &data, OutputReport &out, const evaluator::Output<uint64_t> &expected,
+                 const std::vector<std::vector<uint64_t>> &words) {
+    auto difference = evaluator::compareBits(expected, words);
+    if (difference.ok)
+      return;
+    ++out.differingBits;
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "output '%s': expected the bits 0x%llx at tensor %zu element %zu, got 0x%llx",
+                  out.operand.c_str(), (unsigned long long)difference.expected, difference.tensor,
+                  difference.element, (unsigned long long)difference.produced);
+    fail(data, text);
+  }
+
+  const ResolvedRequest &request;
+  const Reference &reference;
+  uint64_t seed;
+  std::vector<size_t> written;
+  Report report;
+};
+
+} // namespace
+
+Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
+                      const Executor &execute) {
+  auto reference = Reference::create(request);
+  if (!reference)
+    return reference.takeError();
+  Verification verification(request, **reference, options.seed);
+  for (const Case &data : makeCases(request, options))
+    if (auto done = verification.run(data, execute); !done)
+      return done.takeError();
+  return verification.take();
+}
+
+std::vector<std::vector<double>> slotRows(const jit::ProgramRecord &record,
+                                          const ResolvedRequest &request, const Case &data) {
+  std::vector<std::vector<double>> rows;
+  for (const std::vector<double> &scalars : data.scalars) {
+    std::vector<double> hypers, inputs;
+    double step = 0;
+    for (size_t i = 0; i < request.scalars.size(); ++i)
+      if (request.scalars[i].isStep)
+        step = scalars[i];
+      else
+        hypers.push_back(scalars[i]);
+    for (const jit::ScalarInput &input : record.scalars.inputs)
+      inputs.push_back(input.kind == jit::ScalarInput::Kind::Step ? step : hypers[input.index]);
+    auto &slots = rows.emplace_back(record.scalars.slots.size());
+    jit::run(record.scalars, inputs.data(), slots.data());
+  }
+  return rows;
+}
+
+std::vector<std::byte> packSlots(const std::vector<std::vector<double>> &rows,
+                                 const std::string &real) {
+  std::vector<std::byte> out;
+  auto append = [&](const auto &value) {
+    const auto *bytes = reinterpret_cast<const std::byte *>(&value);
+    out.insert(out.end(), bytes, bytes + sizeof value);
+  };
+  for (const std::vector<double> &row : rows)
+    for (double value : row)
+      real == "f64" ? append(value) : append(float(value));
+  return out;
+}
+
+} // namespace fw::verify

@@ -1,0 +1,46 @@
+// Runs a program over the cases and holds every stored word against the evaluator.
+#pragma once
+
+#include "compiler/dialect/evaluator/Compare.h"
+#include "compiler/jit/ProgramRecord.h"
+#include "tools/verify/Arena.h"
+#include "tools/verify/Cases.h"
+#include "tools/verify/Reference.h"
+
+#include <functional>
+
+namespace fw::verify {
+
+/// Runs the program under test on the arena's memory.
+using Executor = std::function<Result<void>(const Case &data, const Arena &arena)>;
+
+struct OutputReport {
+  std::string operand;
+  std::string dtype;
+  evaluator::Comparison worst; ///< over all cases
+  std::string caseName;        ///< where the worst element stands
+  size_t differingBits = 0;    ///< cases whose words are not the bit reference's
+};
+
+struct Report {
+  std::vector<OutputReport> outputs; ///< the written operands, in order
+  std::vector<std::string> failures; ///< one sentence each; empty: verified
+  size_t cases = 0;
+  size_t elements = 0;
+
+  bool ok() const { return failures.empty(); }
+};
+
+/// An error is one of the executor or the reference; wrong numbers are failures of the report.
+Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
+                      const Executor &execute);
+
+/// Rows of the scalar program's results, [row][slot], as a launch computes them.
+std::vector<std::vector<double>> slotRows(const jit::ProgramRecord &record,
+                                          const ResolvedRequest &request, const Case &data);
+
+/// The same as the kernel reads them: f32, or f64 where `real` says so.
+std::vector<std::byte> packSlots(const std::vector<std::vector<double>> &rows,
+                                 const std::string &real);
+
+} // namespace fw::verify
