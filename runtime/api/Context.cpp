@@ -1,0 +1,123 @@
+// Contexts: settings, threads and counters.
+#include "runtime/api/Border.h"
+#include "runtime/api/Handles.h"
+
+using namespace fw;
+using namespace fw::api;
+
+namespace {
+
+fw_log_level levelOf(jit::Severity severity) {
+  switch (severity) {
+  case jit::Severity::Error:
+    return FW_LOG_ERROR;
+  case jit::Severity::Warning:
+    return FW_LOG_WARNING;
+  case jit::Severity::Info:
+    return FW_LOG_INFO;
+  case jit::Severity::Debug:
+    return FW_LOG_DEBUG;
+  }
+  return FW_LOG_ERROR;
+}
+
+launch::ParallelFor hostParallelFor(const fw_context_options &options) {
+  return [options](size_t count, const launch::Body &body) {
+    auto call = [](void *argument, size_t index) {
+      (*static_cast<const launch::Body *>(argument))(index);
+    };
+    options.parallel_for(options.user_data, count, call, const_cast<launch::Body *>(&body));
+  };
+}
+
+} // namespace
+
+ContextState::ContextState(fw_context_options options, CompilerOptions compilerOptions,
+                           unsigned threadCount)
+    : options(options), compiler(std::move(compilerOptions)), threads(threadCount) {
+  executor.threads = threads.count();
+  if (options.parallel_for)
+    executor.parallelFor = hostParallelFor(options);
+  else
+    executor.parallelFor = [this](size_t count, const launch::Body &body) {
+      threads.parallelFor(count, body);
+    };
+}
+
+const char *ContextState::origin(const Program &program) {
+  std::lock_guard lock(mutex);
+  if (!seen.insert(&program).second || program.origin == Origin::MEMORY) {
+    ++memoryHits;
+    return "memory";
+  }
+  if (program.origin == Origin::COMPILED)
+    return "compiled";
+  ++diskHits;
+  return "disk";
+}
+
+namespace {
+
+/// The environment's settings, with what the host says instead.
+jit::Settings settingsOf(const fw_context_options &options) {
+  jit::Settings settings = take(jit::Settings::read());
+  if (options.strict >= 0)
+    take(settings.set(jit::Knob::strict, options.strict ? "1" : "0"));
+  if (options.cache_dir)
+    take(settings.set(jit::Knob::cache_dir, options.cache_dir));
+  return settings;
+}
+
+CompilerOptions compilerOptions(const fw_context_options &options) {
+  CompilerOptions result;
+  result.settings = settingsOf(options);
+  if (options.log)
+    result.log = [options](jit::Severity severity, std::string_view text) {
+      options.log(options.user_data, levelOf(severity), std::string(text).c_str());
+    };
+  return result;
+}
+
+} // namespace
+
+extern "C" {
+
+void fw_context_options_init(fw_context_options *options) {
+  if (options)
+    *options = {sizeof(fw_context_options), -1, nullptr, nullptr, nullptr, nullptr};
+}
+
+fw_status fw_context_create(const fw_context_options *options, fw_context **out) {
+  return border([&] {
+    need(out, "out");
+    fw_context_options known;
+    fw_context_options_init(&known);
+    if (options)
+      known = readStruct(options, "options", known);
+    CompilerOptions inner = compilerOptions(known);
+    auto threads = unsigned(inner.settings.number(jit::Knob::num_threads));
+    *out = new fw_context{std::make_shared<ContextState>(known, std::move(inner), threads)};
+  });
+}
+
+fw_status fw_context_counters(const fw_context *context, fw_counters *out) {
+  return border([&] {
+    ContextState &state = *need(context, "context").state;
+    fw_counters counters = {};
+    counters.memory_hits = state.memoryHits;
+    counters.disk_hits = state.diskHits;
+    counters.launches = state.launches;
+    for (unsigned kind = 0; kind < unsigned(jit::EntryKind::count); ++kind) {
+      jit::CacheCounters of = state.compiler.cache().counters(jit::EntryKind(kind));
+      if (jit::EntryKind(kind) != jit::EntryKind::Program)
+        counters.compiles += of.compiles;
+      counters.waits += of.waits;
+      counters.cache_faults += of.faults;
+    }
+    writeStruct(out, counters);
+  });
+}
+
+void fw_context_destroy(fw_context *context) { delete context; }
+
+} // extern "C"

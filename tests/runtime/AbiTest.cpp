@@ -1,0 +1,101 @@
+// The sizes and offsets that programs in the field were built with. A failing line is an ABI break.
+#include "fusewright/fusewright.h"
+#include "runtime/api/Border.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+namespace {
+
+#define SIZE(type, size) static_assert(sizeof(type) == size && alignof(type) == 8, #type)
+#define OFFSET(type, field, offset) static_assert(offsetof(type, field) == offset, #type "." #field)
+
+SIZE(fw_error, 48);
+OFFSET(fw_error, code, 4);
+OFFSET(fw_error, text, 8);
+OFFSET(fw_error, remedy, 16);
+OFFSET(fw_error, file, 24);
+OFFSET(fw_error, line, 32);
+OFFSET(fw_error, column, 36);
+OFFSET(fw_error, log, 40);
+
+SIZE(fw_context_options, 40);
+OFFSET(fw_context_options, strict, 4);
+OFFSET(fw_context_options, cache_dir, 8);
+OFFSET(fw_context_options, user_data, 16);
+OFFSET(fw_context_options, log, 24);
+OFFSET(fw_context_options, parallel_for, 32);
+
+SIZE(fw_counters, 56);
+OFFSET(fw_counters, memory_hits, 8);
+OFFSET(fw_counters, disk_hits, 16);
+OFFSET(fw_counters, compiles, 24);
+OFFSET(fw_counters, waits, 32);
+OFFSET(fw_counters, cache_faults, 40);
+OFFSET(fw_counters, launches, 48);
+
+SIZE(fw_option_info, 24);
+OFFSET(fw_option_info, value_count, 4);
+OFFSET(fw_option_info, name, 8);
+OFFSET(fw_option_info, values, 16);
+
+SIZE(fw_scalar_info, 40);
+OFFSET(fw_scalar_info, is_step, 4);
+OFFSET(fw_scalar_info, name, 8);
+OFFSET(fw_scalar_info, kind, 16);
+OFFSET(fw_scalar_info, range, 24);
+OFFSET(fw_scalar_info, value, 32);
+
+SIZE(fw_operand_info, 48);
+OFFSET(fw_operand_info, read, 4);
+OFFSET(fw_operand_info, written, 8);
+OFFSET(fw_operand_info, optional, 12);
+OFFSET(fw_operand_info, name, 16);
+OFFSET(fw_operand_info, role, 24);
+OFFSET(fw_operand_info, dtype, 32);
+OFFSET(fw_operand_info, init, 40);
+
+SIZE(fw_kernel_info, 64);
+OFFSET(fw_kernel_info, threads, 4);
+OFFSET(fw_kernel_info, symbol, 8);
+OFFSET(fw_kernel_info, target, 16);
+OFFSET(fw_kernel_info, schedule, 24);
+OFFSET(fw_kernel_info, registers, 32);
+OFFSET(fw_kernel_info, spill_bytes, 36);
+OFFSET(fw_kernel_info, chunk, 40);
+OFFSET(fw_kernel_info, slots, 44);
+OFFSET(fw_kernel_info, image, 48);
+OFFSET(fw_kernel_info, image_bytes, 56);
+
+SIZE(fw_tensor, 56);
+OFFSET(fw_tensor, device, 4);
+OFFSET(fw_tensor, device_id, 8);
+OFFSET(fw_tensor, rank, 12);
+OFFSET(fw_tensor, dtype, 16);
+OFFSET(fw_tensor, data, 24);
+OFFSET(fw_tensor, shape, 32);
+OFFSET(fw_tensor, strides, 40);
+OFFSET(fw_tensor, first_element, 48);
+
+SIZE(fw_scalar, 40);
+OFFSET(fw_scalar, name, 8);
+OFFSET(fw_scalar, value, 16);
+OFFSET(fw_scalar, values, 24);
+OFFSET(fw_scalar, count, 32);
+
+// DLPack's numbers, so that converting a DLTensor is a copy.
+static_assert(FW_DEVICE_CPU == 1 && FW_DEVICE_CUDA == 2);
+static_assert(sizeof(fw_status) == 4 && FW_OK == 0 && FW_INTERNAL == 9);
+
+// No struct has grown yet: the least that callers give is the whole.
+#define FW_STRUCT(type, size)                                                                      \
+  static_assert(size == sizeof(type) && fw::api::firstSize<type> == size, #type);
+#include "runtime/api/structs.def"
+#undef FW_STRUCT
+
+TEST(Abi, versionIsTheHeaders) {
+  EXPECT_EQ(fw_api_version(), uint32_t(FW_VERSION_MAJOR) << 16 | FW_VERSION_MINOR);
+}
+
+} // namespace

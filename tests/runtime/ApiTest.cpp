@@ -1,0 +1,229 @@
+// The C API from end to end on the CPU: metadata, requests, programs, launches, the reference.
+#include "tests/runtime/Api.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace api;
+
+constexpr const char *halve =
+    "op halve over elements { in x; out y; hyper k = 0.5 >= 0\n  y = k*x\n}\n";
+
+TEST(Metadata, shippedOpsAreSorted) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < fw_shipped_op_count(); ++i)
+    names.push_back(fw_shipped_op_name(i));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"adam", "adamw", "axpby", "cast", "lion", "scale", "sgd"}));
+  EXPECT_EQ(fw_shipped_op_name(names.size()), nullptr);
+}
+
+TEST(Metadata, optionsAndFeaturesOfAnOp) {
+  Context ctx = context();
+  Op op = find(ctx, "adamw");
+  EXPECT_STREQ(fw_op_name(op.get()), "adamw");
+  EXPECT_EQ(std::strlen(fw_op_hash(op.get())), 64u);
+  ASSERT_EQ(fw_op_option_count(op.get()), 2u);
+  fw_option_info option = {};
+  option.struct_size = sizeof option;
+  ASSERT_EQ(fw_op_option(op.get(), 0, &option), FW_OK);
+  EXPECT_STREQ(option.name, "decay");
+  ASSERT_EQ(option.value_count, 2u);
+  EXPECT_STREQ(option.values[0], "decoupled");
+  EXPECT_STREQ(option.values[1], "l2");
+  ASSERT_EQ(fw_op_feature_count(op.get()), 1u);
+  EXPECT_STREQ(fw_op_feature(op.get(), 0), "copy");
+}
+
+std::string operands(const Request &request) {
+  std::string out;
+  size_t count = 0;
+  EXPECT_EQ(fw_request_operand_count(request.get(), &count), FW_OK);
+  for (size_t i = 0; i < count; ++i) {
+    fw_operand_info info = {};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(fw_request_operand(request.get(), i, &info), FW_OK);
+    out += std::string(info.name) + " " + info.role + " " + info.dtype + " " +
+           (info.read ? "r" : "") + (info.written ? "w" : "") + "\n";
+  }
+  return out;
+}
+
+TEST(Requests, optionsAndFeaturesChangeTheOperands) {
+  Context ctx = context();
+  Request req = request(find(ctx, "adamw"));
+  EXPECT_EQ(operands(req), "p param f32 rw\ng grad f32 r\nm state f32 rw\nv state f32 rw\n");
+  ASSERT_EQ(fw_request_option(req.get(), "amsgrad", "true"), FW_OK);
+  ASSERT_EQ(fw_request_dtype(req.get(), "grad", "bf16"), FW_OK);
+  ASSERT_EQ(fw_request_feature(req.get(), "copy"), FW_OK);
+  EXPECT_EQ(operands(req),
+            "p param f32 rw\ng grad bf16 r\nm state f32 rw\nv state f32 rw\nvmax state f32 rw\n"
+            "p.copy out bf16 w\n");
+}
+
+TEST(Requests, scalarsHaveDefaultsAndRanges) {
+  Context ctx = context();
+  Request req = request(find(ctx, "adamw"));
+  size_t count = 0;
+  ASSERT_EQ(fw_request_scalar_count(req.get(), &count), FW_OK);
+  std::string out;
+  for (size_t i = 0; i < count; ++i) {
+    fw_scalar_info info = {};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(fw_request_scalar(req.get(), i, &info), FW_OK);
+    out += std::string(info.name) + " " + info.kind + " " + (info.is_step ? "step " : "") +
+           info.range + "\n";
+  }
+  EXPECT_NE(out.find("lr real >= 0\nbeta1 real in [0, 1)\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("t int step >= 1\n"), std::string::npos) << out;
+}
+
+TEST(Requests, handlesOutliveWhatTheyWereMadeFrom) {
+  Program program;
+  {
+    Context ctx = context();
+    Request req = request(parse(ctx, halve));
+    program = compile(ctx, req);
+  }
+  EXPECT_EQ(fw_program_kernel_count(program.get()), 1u);
+  EXPECT_EQ(std::strlen(fw_program_key(program.get())), 64u);
+}
+
+TEST(Requests, textOfAStage) {
+  Context ctx = context();
+  Request req = request(parse(ctx, halve));
+  Text text = make<Text>(
+      [&](fw_text **out) { return fw_request_text(ctx.get(), req.get(), "semantic", out); });
+  EXPECT_NE(
+      std::string(fw_text_data(text.get()), fw_text_length(text.get())).find("fuse.op @halve"),
+      std::string::npos);
+}
+
+TEST(Programs, originsAndCounters) {
+  std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "fusewright-origins";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  for (const char *first : {"compiled", "disk"}) {
+    Context ctx = context(folder.c_str());
+    Op op = parse(ctx, halve);
+    Request one = request(op), two = request(op);
+    EXPECT_STREQ(fw_program_origin(compile(ctx, one).get()), first);
+    EXPECT_STREQ(fw_program_origin(compile(ctx, one).get()), "memory"); // by handle
+    EXPECT_STREQ(fw_program_origin(compile(ctx, two).get()), "memory"); // by request
+    fw_counters counters = {};
+    counters.struct_size = sizeof counters;
+    ASSERT_EQ(fw_context_counters(ctx.get(), &counters), FW_OK);
+    EXPECT_EQ(counters.memory_hits, 2u);
+    EXPECT_EQ(counters.disk_hits, std::string(first) == "disk");
+    EXPECT_EQ(counters.compiles, std::string(first) == "compiled");
+    EXPECT_EQ(counters.launches, 0u);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Programs, kernelsOfTheCpu) {
+  Context ctx = context();
+  Program program = compile(ctx, request(parse(ctx, halve)));
+  fw_kernel_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(fw_program_kernel(program.get(), 0, &info), FW_OK);
+  EXPECT_STREQ(info.target, "cpu");
+  EXPECT_EQ(info.registers, -1);
+  EXPECT_EQ(info.slots, 1u);
+  EXPECT_GT(info.image_bytes, 0u);
+}
+
+TEST(Launch, computesWhatTheReferenceSays) {
+  Context ctx = context();
+  Request req = request(find(ctx, "adamw"));
+  Program program = compile(ctx, req);
+  const int64_t count = 1001;
+  std::vector<float> data[4];
+  for (int k = 0; k < 4; ++k)
+    for (int64_t i = 0; i < count; ++i)
+      data[k].push_back(std::sin(float(i + k * 7)) * (k == 3 ? 0.5f : 1.0f) +
+                        (k == 3 ? 0.5f : 0.0f));
+  fw_tensor tensors[4];
+  for (int k = 0; k < 4; ++k)
+    tensors[k] = tensor("f32", data[k].data(), &count);
+  fw_scalar scalars[] = {scalar("t", 3), scalar("lr", 0.01)};
+  std::vector<double> values(3 * count), bounds(3 * count);
+  ASSERT_EQ(fw_evaluate(req.get(), tensors, 4, scalars, 2, values.data(), bounds.data()), FW_OK)
+      << lastError();
+  ASSERT_EQ(fw_launch(ctx.get(), program.get(), tensors, 4, scalars, 2, nullptr), FW_OK)
+      << lastError();
+  const int written[] = {0, 2, 3};
+  for (int w = 0; w < 3; ++w)
+    for (int64_t i = 0; i < count; ++i) {
+      size_t at = size_t(w * count + i);
+      ASSERT_LT(bounds[at], 1e-5);
+      ASSERT_LE(std::abs(double(data[written[w]][i]) - values[at]), bounds[at]) << w << " " << i;
+    }
+}
+
+TEST(Launch, hostsThreadsAreUsed) {
+  static std::atomic<int> calls;
+  calls = 0;
+  fw_context_options options;
+  fw_context_options_init(&options);
+  options.parallel_for = [](void *, size_t count, fw_parallel_body body, void *argument) {
+    ++calls;
+    for (size_t i = count; i-- > 0;)
+      body(argument, i);
+  };
+  setenv("FUSEWRIGHT_NUM_THREADS", "4", 1);
+  Context ctx = make<Context>([&](fw_context **out) { return fw_context_create(&options, out); });
+  unsetenv("FUSEWRIGHT_NUM_THREADS");
+  Program program = compile(ctx, request(parse(ctx, halve)));
+  const int64_t count = 1'000'000;
+  std::vector<float> x(count, 3.0f), y(count, 0.0f);
+  fw_tensor tensors[] = {tensor("f32", x.data(), &count), tensor("f32", y.data(), &count)};
+  ASSERT_EQ(fw_launch(ctx.get(), program.get(), tensors, 2, nullptr, 0, nullptr), FW_OK)
+      << lastError();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(y, std::vector<float>(count, 1.5f));
+}
+
+TEST(Threads, oneContextServesManyThreads) {
+  Context ctx = context();
+  Op op = find(ctx, "sgd");
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        Request req = request(op);
+        Program program = compile(ctx, req);
+        const int64_t count = 100;
+        std::vector<float> p(count, 1.0f), g(count, 2.0f);
+        fw_tensor tensors[] = {tensor("f32", p.data(), &count), tensor("f32", g.data(), &count)};
+        fw_scalar lr = scalar("lr", 0.25);
+        if (fw_launch(ctx.get(), program.get(), tensors, 2, &lr, 1, nullptr) == FW_OK &&
+            p[99] == 0.5f)
+          ++right;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 160);
+}
+
+TEST(Threads, errorsAreOfTheirThread) {
+  EXPECT_EQ(fw_op_find(nullptr, "adamw", nullptr), FW_USAGE);
+  std::string mine = lastError();
+  std::thread([&] {
+    fw_context *out = nullptr;
+    EXPECT_EQ(fw_op_find(nullptr, "sgd", reinterpret_cast<fw_op **>(&out)), FW_USAGE);
+    EXPECT_NE(lastError(), mine);
+  }).join();
+  EXPECT_EQ(lastError(), mine);
+}
+
+} // namespace
