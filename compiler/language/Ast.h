@@ -1,5 +1,6 @@
-// The syntax tree of an op file. It holds the whole language; what a version does not compile yet is
-// refused by the checks, not by the parser. Nodes are owned by their Op and never change after parsing.
+// The syntax tree of an op file. It holds the whole language; what a version does not compile yet
+// is refused by the checks, not by the parser. Nodes are owned by their Op and never change after
+// parsing.
 #pragma once
 
 #include "compiler/language/Functions.h"
@@ -53,8 +54,8 @@ struct Select {
   const Expr *ifFalse;
 };
 
-/// One axis of a scope: `name`, or `name/divisor`, one value for so many places on the axis. The name
-/// `1` is an axis of which the operand has only one place (broadcast).
+/// One axis of a scope: `name`, or `name/divisor`, one value for so many places on the axis. The
+/// name `1` is an axis of which the operand has only one place (broadcast).
 struct Axis {
   std::string name;
   uint32_t divisor = 1;
@@ -91,8 +92,8 @@ struct Gather {
 };
 
 struct Expr {
-  Offset at;     ///< of the name, literal or operator
-  unsigned id;   ///< dense within the op: side tables are vectors
+  Offset at;   ///< of the name, literal or operator
+  unsigned id; ///< dense within the op: side tables are vectors
   std::variant<Number, Truth, Name, Word, Apply, Select, Reduce, OpCall, Member, Gather> node;
 
   template <class T> const T *as() const { return std::get_if<T>(&node); }
@@ -124,6 +125,12 @@ struct Range {
   std::string print() const;
 };
 
+/// A default, an initial or a neutral value.
+struct Literal {
+  double value; ///< 0 or 1 for a bool
+  Type type;
+};
+
 /// One name that a role word declares.
 struct Declaration {
   Offset at;
@@ -132,9 +139,8 @@ struct Declaration {
   std::optional<std::vector<Axis>> axes;
   Type type = Type::Real;
   Offset typeAt = 0; ///< 0 if the type is not written
-  std::optional<double> value;
+  std::optional<Literal> value;
   Offset valueAt = 0;
-  bool valueIsInt = false;
   bool optional = false;
   Offset optionalAt = 0;
   std::optional<Range> range;

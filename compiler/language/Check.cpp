@@ -83,10 +83,10 @@ namespace {
 /// Collects what the combinations find, and says for which option values it was found.
 class Summary {
 public:
-  void add(const Findings &findings, const OptionValues &values) {
-    ++combinations;
+  void add(const Findings &findings) {
     for (const Diagnostic &diagnostic : findings.diagnostics)
-      addDiagnostic(diagnostic, values);
+      addDiagnostic(diagnostic);
+    ++combinations;
     for (const auto &[at, usage] : findings.usages) {
       auto [known, isNew] = usages.insert({at, usage});
       known->second.used |= usage.used;
@@ -96,39 +96,41 @@ public:
   void report(const Options &options, Diagnostics &diagnostics) const {
     for (const auto &[key, entry] : entries) {
       Diagnostic diagnostic = entry.diagnostic;
-      if (entry.values.size() < combinations)
-        diagnostic.text += condition(options, entry.values);
+      if (entry.found.size() < combinations)
+        diagnostic.text += condition(options, entry.found);
       diagnostics.add(std::move(diagnostic));
     }
+    // A value with an error hides what it uses.
+    if (!entries.empty())
+      return;
     for (const auto &[at, usage] : usages)
-      if (!usage.used && !diagnostics.hasErrorWithin(at, at + 1))
+      if (!usage.used)
         diagnostics.add(usage.complaint);
   }
 
 private:
   struct Entry {
     Diagnostic diagnostic;
-    std::vector<OptionValues> values;
+    std::vector<size_t> found; ///< numbers of the combinations
   };
 
-  void addDiagnostic(const Diagnostic &diagnostic, const OptionValues &values) {
-    auto [known, isNew] =
-        entries.insert({{diagnostic.at, diagnostic.text}, Entry{diagnostic, {}}});
-    std::vector<OptionValues> &list = known->second.values;
-    if (list.empty() || list.back() != values)
-      list.push_back(values);
+  void addDiagnostic(const Diagnostic &diagnostic) {
+    auto [known, isNew] = entries.insert({{diagnostic.at, diagnostic.text}, Entry{diagnostic, {}}});
+    std::vector<size_t> &found = known->second.found;
+    if (found.empty() || found.back() != combinations)
+      found.push_back(combinations);
   }
 
   /// " when a = x and b = y": the options that have one value in all of `found`.
-  static std::string condition(const Options &options, const std::vector<OptionValues> &found) {
+  static std::string condition(const Options &options, const std::vector<size_t> &found) {
     std::string out;
+    OptionValues first = combination(options, found.front());
     for (const OptionDeclaration *option : options) {
-      const std::string &value = found.front().at(option->name);
-      bool same = std::all_of(found.begin(), found.end(), [&](const OptionValues &values) {
-        return values.at(option->name) == value;
+      bool same = std::all_of(found.begin(), found.end(), [&](size_t index) {
+        return combination(options, index).at(option->name) == first.at(option->name);
       });
       if (same)
-        out += (out.empty() ? " when " : " and ") + option->name + " = " + value;
+        out += (out.empty() ? " when " : " and ") + option->name + " = " + first.at(option->name);
     }
     return out.empty() ? " for some values of the options" : out;
   }
@@ -149,10 +151,9 @@ static void checkCombinations(const Op &op, const Options &options, const Source
                              "split the op");
   Summary summary;
   for (size_t i = 0; i < count; ++i) {
-    OptionValues values = combination(options, i);
-    Checker checker(op, source, values);
+    Checker checker(op, source, combination(options, i));
     checker.run();
-    summary.add(checker.findings(), values);
+    summary.add(checker.findings());
   }
   summary.report(options, diagnostics);
 }
@@ -165,7 +166,7 @@ void checkOp(const Op &op, const std::vector<Op> &ops, const Source &source,
   if (!own.hasErrors())
     checkCombinations(op, options, source, own);
   for (const OptionDeclaration *option : options)
-    if (!isMentioned(op, option->name))
+    if (!own.hasErrors() && !isMentioned(op, option->name))
       own.warning(option->at, "expected a use of option " + quoted(option->name) + ", got none",
                   "remove it");
   for (const Diagnostic &diagnostic : own.list())
@@ -177,8 +178,8 @@ void checkOpNames(const std::vector<Op> &ops, const Source &source, Diagnostics 
   for (const Op &op : ops)
     if (auto [first, isNew] = known.insert({op.name, op.at}); !isNew)
       diagnostics.error(op.at,
-                        "expected a new name for an op, got " + quoted(op.name) + ", defined on line " +
-                            std::to_string(source.place(first->second).line),
+                        "expected a new name for an op, got " + quoted(op.name) +
+                            ", defined on line " + std::to_string(source.place(first->second).line),
                         "rename one of them");
 }
 
@@ -191,8 +192,9 @@ Result<ResolvedOp> resolve(const Op &op, const OptionValues &chosen) {
   Checker checker(op, none, *options);
   checker.run();
   if (!checker.findings().diagnostics.empty())
-    return Error{Code::INTERNAL, "expected a checked op, got " + quoted(op.name) + " with an error: " +
-                                     checker.findings().diagnostics.front().text};
+    return Error{Code::INTERNAL,
+                 "expected a checked op, got " + quoted(op.name) +
+                     " with an error: " + checker.findings().diagnostics.front().text};
   return checker.takeResolved();
 }
 

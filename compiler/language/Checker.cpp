@@ -11,6 +11,14 @@ Checker::Checker(const Op &op, const Source &source, const OptionValues &options
 
 void Checker::run() {
   walk(op.body);
+  // A value with an error hides what it uses.
+  if (found.diagnostics.empty())
+    checkUses();
+  if (found.diagnostics.empty())
+    collectInfo();
+}
+
+void Checker::checkUses() {
   bool writes = false;
   for (const auto &[name, symbol] : symbols) {
     checkUse(name, symbol);
@@ -19,12 +27,11 @@ void Checker::run() {
   if (!writes)
     error(op.at, "expected an operand that the op writes, got none",
           "declare a param, a state or an out");
-  if (found.diagnostics.empty())
-    collectInfo();
 }
 
 void Checker::error(Offset at, std::string text, std::string remedy) {
-  found.diagnostics.push_back({Severity::Error, at, std::move(text), std::move(remedy)});
+  if (found.diagnostics.size() < maxFindings)
+    found.diagnostics.push_back({Severity::Error, at, std::move(text), std::move(remedy)});
 }
 
 std::string Checker::lineOf(Offset at) const {

@@ -19,6 +19,9 @@ struct Findings {
   std::map<Offset, Usage> usages; ///< by the place of the declaration
 };
 
+/// More errors than anybody reads are not looked for in one combination.
+constexpr size_t maxFindings = 20;
+
 class Checker {
 public:
   Checker(const Op &op, const Source &source, const OptionValues &options);
@@ -47,6 +50,7 @@ private:
   bool checkValue(const Declaration &declaration);
   bool checkRange(const Declaration &declaration);
   bool isNew(Offset at, const std::string &name);
+  void checkUses();
   void checkUse(const std::string &name, const Symbol &symbol);
   void collectInfo();
 

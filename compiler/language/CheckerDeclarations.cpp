@@ -12,7 +12,8 @@ bool Checker::isNew(Offset at, const std::string &name) {
   auto known = symbols.find(name);
   if (known == symbols.end())
     return true;
-  error(at, "expected a new name, got " + quoted(name) + ", declared on " + lineOf(known->second.at),
+  error(at,
+        "expected a new name, got " + quoted(name) + ", declared on " + lineOf(known->second.at),
         "names are declared once, choose another one");
   return false;
 }
@@ -88,12 +89,18 @@ bool Checker::checkValue(const Declaration &declaration) {
           "write " + declaration.name + " = 1 optional");
     return false;
   }
-  bool mayHaveValue = declaration.optional || declaration.role == Role::State ||
-                      declaration.role == Role::Hyper;
+  bool mayHaveValue =
+      declaration.optional || declaration.role == Role::State || declaration.role == Role::Hyper;
   if (declaration.value && !mayHaveValue) {
     error(declaration.valueAt, "expected no value, got one for " + described(declaration),
           mayBeOptional ? "a neutral value is followed by 'optional'"
                         : "only states, hypers and optional operands have a value");
+    return false;
+  }
+  bool isBool = declaration.value && declaration.value->type == Type::Bool;
+  if (isBool && declaration.type != Type::Bool) {
+    error(declaration.valueAt, "expected a number for " + described(declaration) + ", got a bool",
+          "write 0 or 1");
     return false;
   }
   return true;
@@ -113,34 +120,35 @@ bool Checker::checkRange(const Declaration &declaration) {
           "the lower bound stands first");
     return false;
   }
-  if (declaration.value && !declaration.range->contains(*declaration.value)) {
+  if (declaration.value && !declaration.range->contains(declaration.value->value)) {
     error(declaration.valueAt,
           "expected a default " + declaration.range->print() + ", got " +
-              printNumber(*declaration.value),
+              printNumber(declaration.value->value),
           "change the default or the range");
     return false;
   }
   return true;
 }
 
-/// Operands that are not used or never written cost memory traffic for nothing, for each combination
-/// that has them; scalars and names only if no combination uses them.
+/// Operands that are not used or never written cost memory traffic for nothing, for each
+/// combination that has them; scalars and names only if no combination uses them.
 void Checker::checkUse(const std::string &name, const Symbol &symbol) {
   if (symbol.option)
     return;
   if (!symbol.declaration) {
-    found.usages.insert({symbol.at,
-                         {{Severity::Warning, symbol.at, "expected a use of " + quoted(name) + ", got none",
-                           "remove the statement"},
-                          symbol.used}});
+    found.usages.insert(
+        {symbol.at,
+         {{Severity::Warning, symbol.at, "expected a use of " + quoted(name) + ", got none",
+           "remove the statement"},
+          symbol.used}});
     return;
   }
   const Declaration &declaration = *symbol.declaration;
   const RoleInfo &role = info(declaration.role);
   std::string unused = "expected a use of " + described(declaration) + ", got none";
   if (role.scalar)
-    found.usages.insert({symbol.at,
-                         {{Severity::Error, symbol.at, unused, "use it or remove it"}, symbol.used}});
+    found.usages.insert(
+        {symbol.at, {{Severity::Error, symbol.at, unused, "use it or remove it"}, symbol.used}});
   else if (role.assigned && !symbol.assignedAt)
     error(symbol.at, "expected an assignment to " + described(declaration) + ", got none",
           "assign it or remove it");
@@ -154,6 +162,10 @@ static Access accessOf(bool loaded, bool assigned) {
   return assigned ? Access::Write : Access::Read;
 }
 
+static std::optional<double> numberOf(const std::optional<Literal> &literal) {
+  return literal ? std::optional(literal->value) : std::nullopt;
+}
+
 void Checker::collectInfo() {
   OpInfo &out = resolved.info;
   out.name = op.name;
@@ -164,16 +176,16 @@ void Checker::collectInfo() {
     if (declaration.role == Role::Step) {
       out.step = name;
     } else if (declaration.role == Role::Hyper) {
-      out.hypers.push_back({name, declaration.type, declaration.value,
+      out.hypers.push_back({name, declaration.type, numberOf(declaration.value),
                             declaration.range.value_or(Range{})});
     } else {
       Access access = accessOf(symbol.loaded, symbol.assignedAt.has_value());
-      OperandInfo operand{name,         declaration.role, access, declaration.type,
+      OperandInfo operand{name,         declaration.role, access,      declaration.type,
                           symbol.scope, std::nullopt,     std::nullopt};
       if (declaration.optional)
-        operand.neutral = declaration.value;
+        operand.neutral = numberOf(declaration.value);
       if (declaration.role == Role::State)
-        operand.initial = declaration.value.value_or(0);
+        operand.initial = numberOf(declaration.value).value_or(0);
       out.operands.push_back(std::move(operand));
     }
   }

@@ -66,7 +66,8 @@ std::optional<ValueInfo> Checker::checkName(const Expr &expr, const Name &name) 
 
 const OptionDeclaration *Checker::optionWithValue(const std::string &value) const {
   for (const auto &[name, symbol] : symbols)
-    if (symbol.option && std::count(symbol.option->values.begin(), symbol.option->values.end(), value))
+    if (symbol.option &&
+        std::count(symbol.option->values.begin(), symbol.option->values.end(), value))
       return symbol.option;
   return nullptr;
 }
@@ -85,16 +86,21 @@ static bool assigns(const std::vector<Statement> &body, std::string_view name, O
 }
 
 void Checker::reportUnknown(const Expr &expr, const std::string &name) {
+  if (found.diagnostics.size() >= maxFindings)
+    return;
   Offset first = 0;
   if (assigns(op.body, name, first)) {
     bool later = first > expr.at;
-    return error(expr.at,
-                 "expected a name that has a value, got " + quoted(name) +
-                     (later ? ", which gets its value on " + lineOf(first) + " only" : ", which has none"),
-                 later ? "assign it first" : "give it a value in every arm");
+    return error(
+        expr.at,
+        "expected a name that has a value, got " + quoted(name) +
+            (later ? ", which gets its value on " + lineOf(first) + " only" : ", which has none"),
+        later ? "assign it first" : "give it a value in every arm");
   }
   if (const OptionDeclaration *option = optionWithValue(name))
-    return error(expr.at, "expected a value, got " + quoted(name) + ", a value of option " + quoted(option->name),
+    return error(expr.at,
+                 "expected a value, got " + quoted(name) + ", a value of option " +
+                     quoted(option->name),
                  "compare the option: " + option->name + " == " + name);
   std::vector<std::string_view> names;
   for (const auto &[known, symbol] : symbols)
@@ -152,14 +158,17 @@ bool Checker::checkArity(const Expr &expr, const Apply &apply) {
   size_t count = apply.arguments.size();
   if (count >= function.minArguments() && count <= function.maxArguments())
     return true;
+  static constexpr const char *signatures[] = {"()", "(x)", "(x, y)", "(x, y, z)"};
   size_t wanted = function.minArguments();
   error(expr.at,
         "expected " + std::to_string(wanted) + (wanted == 1 ? " argument" : " arguments") + " of " +
-            quoted(function.spelling) + ", got " + std::to_string(count));
+            quoted(function.spelling) + ", got " + std::to_string(count),
+        "write " + std::string(function.spelling) + signatures[wanted]);
   return false;
 }
 
-bool Checker::checkArgument(const Apply &apply, size_t index, const std::vector<ValueInfo> &values) {
+bool Checker::checkArgument(const Apply &apply, size_t index,
+                            const std::vector<ValueInfo> &values) {
   const FunctionInfo &function = info(apply.function);
   Offset at = apply.arguments[index]->at;
   Type type = values[index].type;
@@ -242,8 +251,7 @@ std::optional<ValueInfo> Checker::checkApply(const Expr &expr, const Apply &appl
       return std::nullopt;
     scope = Scope::join(scope, values[i].scope);
   }
-  return ValueInfo{resultType(function.gives, values), scope,
-                   foldOptions(apply.function, values)};
+  return ValueInfo{resultType(function.gives, values), scope, foldOptions(apply.function, values)};
 }
 
 /// old, stored and largest speak of an operand, not of a value.
@@ -255,8 +263,9 @@ std::optional<ValueInfo> Checker::checkOperandFunction(const Expr &expr, const A
                    !info(known->second.declaration->role).scalar;
   std::string function(info(apply.function).spelling);
   if (!isOperand) {
-    error(argument.at, "expected the name of an operand for " + quoted(function) + ", got " +
-                           (name ? quoted(name->name) : "an expression"),
+    error(argument.at,
+          "expected the name of an operand for " + quoted(function) + ", got " +
+              (name ? quoted(name->name) : "an expression"),
           "write " + function + "(m), where m is declared as an operand");
     return std::nullopt;
   }
@@ -311,7 +320,8 @@ std::optional<ValueInfo> Checker::checkSelect(const Select &select) {
     return std::nullopt;
   if ((ifTrue->type == Type::Bool) != (ifFalse->type == Type::Bool)) {
     error(select.ifFalse->at,
-          "expected " + article(ifTrue->type) + " as in the other arm, got " + article(ifFalse->type),
+          "expected " + article(ifTrue->type) + " as in the other arm, got " +
+              article(ifFalse->type),
           "both arms of a select have one type");
     return std::nullopt;
   }

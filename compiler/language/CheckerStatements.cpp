@@ -29,7 +29,8 @@ std::optional<bool> Checker::optionCondition(const Expr &condition) {
   if (!value)
     return std::nullopt;
   if (!value->option)
-    error(condition.at, "expected a condition over options, got a value that is known at run time only",
+    error(condition.at,
+          "expected a condition over options, got a value that is known at run time only",
           "use a select: name = if c then a else b");
   return value->option;
 }
@@ -68,8 +69,7 @@ bool Checker::mayAssign(const Assignment &assignment) {
   }
   bool assignable = symbol.declaration && info(symbol.declaration->role).assigned;
   if (!assignable) {
-    std::string what =
-        symbol.option ? "option" : std::string(info(symbol.declaration->role).name);
+    std::string what = symbol.option ? "option" : std::string(info(symbol.declaration->role).name);
     error(assignment.at,
           "expected a name that may be assigned, got " + what + " " + quoted(assignment.name),
           "only param, state, out and save operands and new names are assigned");

@@ -5,6 +5,7 @@
 namespace fw::language {
 
 static constexpr unsigned maxErrors = 20;
+static constexpr size_t maxDiagnostics = 100;
 /// A longer line is shown in part, around the caret.
 static constexpr size_t shownColumns = 120;
 
@@ -12,12 +13,12 @@ void Diagnostics::add(Diagnostic diagnostic) {
   bool known = std::any_of(all.begin(), all.end(), [&](const Diagnostic &other) {
     return other.at == diagnostic.at && other.text == diagnostic.text;
   });
-  if (known || full())
+  bool isWarning = diagnostic.severity == Severity::Warning;
+  if (known || full() || (isWarning && all.size() >= maxDiagnostics))
     return;
-  errors += diagnostic.severity == Severity::Error;
-  auto later = std::upper_bound(
-      all.begin(), all.end(), diagnostic.at,
-      [](Offset at, const Diagnostic &other) { return at < other.at; });
+  errors += !isWarning;
+  auto later = std::upper_bound(all.begin(), all.end(), diagnostic.at,
+                                [](Offset at, const Diagnostic &other) { return at < other.at; });
   all.insert(later, std::move(diagnostic));
 }
 
@@ -56,10 +57,9 @@ static std::string excerpt(std::string_view line, size_t column) {
 
 std::string Diagnostics::render(const Diagnostic &diagnostic) const {
   Place place = source.place(diagnostic.at);
-  std::string out = source.name() + ":" + std::to_string(place.line) + ":" +
-                    std::to_string(place.column) + ": " +
-                    (diagnostic.severity == Severity::Error ? "error: " : "warning: ") +
-                    diagnostic.text;
+  std::string out =
+      source.name() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
+      (diagnostic.severity == Severity::Error ? "error: " : "warning: ") + diagnostic.text;
   if (!diagnostic.remedy.empty())
     out += "; " + diagnostic.remedy;
   return out + "\n" + excerpt(source.line(place.line), place.column - 1);
@@ -80,8 +80,8 @@ Error Diagnostics::toError() const {
     if (diagnostic.severity != Severity::Error)
       continue;
     Place place = source.place(diagnostic.at);
-    return {Code::OP_TEXT, diagnostic.text, diagnostic.remedy, source.name(), place.line,
-            place.column,  render()};
+    return {Code::OP_TEXT, diagnostic.text, diagnostic.remedy, source.name(),
+            place.line,    place.column,    render()};
   }
   return {Code::INTERNAL, "expected an error in " + source.name() + ", got none"};
 }

@@ -74,9 +74,9 @@ const Refusal *findRefusal(std::string_view name) {
 }
 
 bool isReserved(std::string_view word) {
-  bool isScope = std::find(std::begin(scopeWords), std::end(scopeWords), word) != std::end(scopeWords);
-  return isScope || findRole(word) || findFunction(word) || findReduction(word) ||
-         isKeyword(word);
+  bool isScope =
+      std::find(std::begin(scopeWords), std::end(scopeWords), word) != std::end(scopeWords);
+  return isScope || findRole(word) || findFunction(word) || findReduction(word) || isKeyword(word);
 }
 
 std::vector<std::string_view> callableNames() {

@@ -161,10 +161,9 @@ private:
 
   void checkName(std::string_view spelled) {
     if (spelled.size() > maxNameLength)
-      return diagnostics.error(at,
-                               "expected a name of at most 64 characters, got " +
-                                   std::to_string(spelled.size()),
-                               "shorten it");
+      return diagnostics.error(
+          at, "expected a name of at most 64 characters, got " + std::to_string(spelled.size()),
+          "shorten it");
     if (std::none_of(spelled.begin(), spelled.end(), isUpper))
       return;
     std::string lower(spelled);
@@ -193,7 +192,7 @@ private:
     std::string got = shown.empty() ? "a control character" : "'" + shown + "'";
     diagnostics.error(at, "expected a name, a number or an operator, got " + got,
                       std::string(remedy));
-    at += static_cast<Offset>(length);
+    push(TokenKind::Invalid, length);
   }
 
   const Source &source;

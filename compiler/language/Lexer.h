@@ -14,9 +14,11 @@ enum class TokenKind : uint8_t {
 #define FW_SYMBOL(id, spelling, continues) id,
 #define FW_KEYWORD(id, spelling, continues) id,
 #include "compiler/language/tokens.def"
-  Name,    ///< any word that is no keyword; roles, scopes and functions among them
+  Name, ///< any word that is no keyword; roles, scopes and functions among them
   Number,
-  Newline, ///< one for any number of empty lines; whether it ends a statement is the reader's matter
+  Invalid, ///< what cannot be read; it has a diagnostic already
+  Newline, ///< one for any number of empty lines; whether it ends a statement is the reader's
+           ///< matter
   End,
 };
 

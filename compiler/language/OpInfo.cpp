@@ -44,15 +44,16 @@ Result<OptionValues> completeOptions(const Op &op, const OptionValues &chosen) {
     if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
       return Error{Code::USAGE,
                    "expected " + alternatives(option->values) + " for option " +
-                       quoted(option->name) + " of op " + quoted(op.name) + ", got " + quoted(value),
+                       quoted(option->name) + " of op " + quoted(op.name) + ", got " +
+                       quoted(value),
                    "choose one of its values"};
     out[option->name] = std::move(value);
   }
   for (const auto &[name, value] : chosen)
     if (!out.count(name))
-      return Error{Code::USAGE, "expected an option of op " + quoted(op.name) + ", got " + quoted(name),
-                   names.empty() ? "this op has no options"
-                                 : "its options are " + alternatives(names)};
+      return Error{
+          Code::USAGE, "expected an option of op " + quoted(op.name) + ", got " + quoted(name),
+          names.empty() ? "this op has no options" : "its options are " + alternatives(names)};
   return out;
 }
 

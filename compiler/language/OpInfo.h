@@ -1,5 +1,5 @@
-// What an op asks for and gives, for one choice of its options. The order of the operands here is the
-// order of every array of the C interface (before features add theirs).
+// What an op asks for and gives, for one choice of its options. The order of the operands here is
+// the order of every array of the C interface (before features add theirs).
 #pragma once
 
 #include "compiler/language/Ast.h"
@@ -72,7 +72,8 @@ struct ResolvedOp {
   std::vector<ValueInfo> values;        ///< by Expr::id; meaningful for what `body` reaches
 };
 
-/// The options of an op with `chosen` and else the defaults; an error for an unknown option or value.
+/// The options of an op with `chosen` and else the defaults; an error for an unknown option or
+/// value.
 Result<OptionValues> completeOptions(const Op &op, const OptionValues &chosen);
 
 /// The op for these options. The op must have passed the checks.

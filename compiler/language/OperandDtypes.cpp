@@ -55,8 +55,8 @@ static const std::string *find(const DtypeBindings &bindings, std::string_view k
   return found != bindings.rend() ? &found->second : nullptr;
 }
 
-/// The dtype of `operand`. A default that is a role leads to the first operand of that role, whose own
-/// default is a dtype.
+/// The dtype of `operand`. A default that is a role leads to the first operand of that role, whose
+/// own default is a dtype.
 static std::string dtypeOf(const OpInfo &opInfo, const OperandInfo &operand,
                            const DtypeBindings &bindings) {
   const RoleInfo &role = info(operand.role);

@@ -15,7 +15,8 @@ std::vector<std::string_view> dtypeNames();
 using DtypeBindings = std::vector<std::pair<std::string, std::string>>;
 
 /// The dtype of each operand, in the order of OpInfo::operands. An operand's own name wins over its
-/// role; what neither names has the default of its role (roles.def). For a repeated key the last wins.
+/// role; what neither names has the default of its role (roles.def). For a repeated key the last
+/// wins.
 Result<std::vector<std::string>> bindDtypes(const OpInfo &info, const DtypeBindings &bindings);
 
 } // namespace fw::language

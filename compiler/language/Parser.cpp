@@ -13,6 +13,8 @@ static std::string described(const Token &token) {
 }
 
 bool Parser::fail(std::string_view what, std::string_view remedy) {
+  if (tokens.peek().kind == TokenKind::Invalid)
+    return false;
   diagnostics.error(tokens.peek().at,
                     "expected " + std::string(what) + ", got " + described(tokens.peek()),
                     std::string(remedy));
@@ -35,14 +37,16 @@ std::optional<Token> Parser::expectNewName(std::string_view what) {
   if (token.kind == TokenKind::Name && !isReserved(token.text))
     return tokens.next();
   bool reserved = isReserved(token.text);
-  fail(what, reserved ? "this word is reserved, choose another name" : "");
+  fail(what, reserved ? "this word is reserved, choose another name"
+                      : "names are lower case letters, digits and _");
   return std::nullopt;
 }
 
 Parser::Nesting::operator bool() const {
   if (parser.depth <= maxNesting)
     return true;
-  parser.diagnostics.error(parser.tokens.peek().at, "expected at most 64 levels of nesting, got more",
+  parser.diagnostics.error(parser.tokens.peek().at,
+                           "expected at most 64 levels of nesting, got more",
                            "give parts of the expression names of their own");
   return false;
 }
@@ -135,7 +139,9 @@ bool Parser::parseDomainAxes(Domain &domain) {
   if (accept(TokenKind::RightBracket))
     return true;
   while (true) {
-    std::optional<Token> axis = expectNewName("the name of an axis");
+    // [row; column] is what `rows` stands for.
+    bool isRows = isName("row") || isName("column");
+    std::optional<Token> axis = isRows ? tokens.next() : expectNewName("the name of an axis");
     if (!axis)
       return false;
     domain.axes.emplace_back(axis->text);
@@ -153,8 +159,8 @@ std::string Parser::summaryAbove(const Token &op) const {
   int line = source.place(op.at).line - 1;
   auto found = list.comments.find(line);
   std::string out;
-  for (; found != list.comments.end() && source.line(line).find('#') ==
-                                             source.line(line).find_first_not_of(" \t");
+  for (; found != list.comments.end() &&
+         source.line(line).find('#') == source.line(line).find_first_not_of(" \t");
        found = list.comments.find(--line))
     out = out.empty() ? found->second : found->second + "\n" + out;
   return out;
@@ -172,12 +178,12 @@ bool Parser::parseBlock(std::vector<Statement> &body) {
       continue;
     TokenKind kind = tokens.peek().kind;
     if (kind == TokenKind::End || kind == TokenKind::Op)
-      return fail("'}'",
-                  "close the '{' of line " + std::to_string(source.place(opened).line));
+      return fail("'}'", "close the '{' of line " + std::to_string(source.place(opened).line));
     if (diagnostics.full())
       return false;
+    bool branches = kind == TokenKind::If;
     if (!parseStatement(body))
-      recoverStatement();
+      recoverStatement(branches);
   }
   return true;
 }
@@ -196,9 +202,10 @@ bool Parser::parseStatement(std::vector<Statement> &body) {
     parsed = parseAssignment(body);
   } else {
     bool isOperator = continues(first.kind);
-    fail("a statement", isOperator ? "a line goes on only after an operator or inside brackets: end "
-                                     "the line before with the operator"
-                                   : "write a declaration, name = value or if option { ... }");
+    fail("a statement", isOperator
+                            ? "a line goes on only after an operator or inside brackets: end "
+                              "the line before with the operator"
+                            : "write a declaration, name = value or if option { ... }");
   }
   if (!parsed)
     return false;
@@ -231,8 +238,9 @@ bool Parser::parseAssignment(std::vector<Statement> &body) {
   const Token &first = tokens.peek();
   if (const Refusal *refusal = findRefusal(first.text);
       refusal && tokens.peekSecond().kind != TokenKind::Assign) {
-    diagnostics.error(first.at, "expected a statement, got " + quoted(first.text) + ", " +
-                                    std::string(refusal->what) + ", which the language refuses",
+    diagnostics.error(first.at,
+                      "expected a statement, got " + quoted(first.text) + ", " +
+                          std::string(refusal->what) + ", which the language refuses",
                       std::string(refusal->reason));
     return false;
   }
@@ -246,17 +254,28 @@ bool Parser::parseAssignment(std::vector<Statement> &body) {
   return true;
 }
 
-/// Goes to the end of a statement that has an error. The blocks of an `if` whose condition is wrong are
-/// still read, for their own errors.
-void Parser::recoverStatement() {
+/// Goes to the end of a statement that has an error. The blocks of an `if` (`branches`) whose
+/// condition is wrong are still read, for their own errors.
+void Parser::recoverStatement(bool branches) {
   tokens.recover();
   std::vector<Statement> dropped;
   while (tokens.peek().kind == TokenKind::LeftBrace && !diagnostics.full()) {
-    if (!parseBlock(dropped))
+    if (!branches)
+      skipBraces();
+    else if (!parseBlock(dropped))
       return;
     if (accept(TokenKind::Else) && tokens.peek().kind != TokenKind::LeftBrace)
       tokens.recover();
   }
+}
+
+void Parser::skipBraces() {
+  unsigned open = 0;
+  do {
+    TokenKind kind = tokens.next().kind;
+    open += kind == TokenKind::LeftBrace;
+    open -= kind == TokenKind::RightBrace;
+  } while (open > 0 && tokens.peek().kind != TokenKind::End);
 }
 
 /// True for E1, E12, E3a ..., alone or followed by words.
@@ -279,7 +298,8 @@ static bool isLabel(std::string_view comment) {
 std::string Parser::labelOf(const Token &first) const {
   int line = source.place(first.at).line, last = source.place(tokens.last()->at).line;
   for (; line <= last; ++line)
-    if (auto found = list.comments.find(line); found != list.comments.end() && isLabel(found->second))
+    if (auto found = list.comments.find(line);
+        found != list.comments.end() && isLabel(found->second))
       return found->second;
   return "";
 }

@@ -4,6 +4,8 @@
 #include "compiler/language/Ast.h"
 #include "compiler/language/TokenStream.h"
 
+#include <functional>
+
 namespace fw::language {
 
 /// Limits on untrusted text.
@@ -31,7 +33,8 @@ private:
   bool parseStatement(std::vector<Statement> &body);
   bool parseIf(std::vector<Statement> &body);
   bool parseAssignment(std::vector<Statement> &body);
-  void recoverStatement();
+  void recoverStatement(bool branches);
+  void skipBraces();
   std::string labelOf(const Token &first) const;
   std::string summaryAbove(const Token &op) const;
 
@@ -41,7 +44,8 @@ private:
   bool parseDeclarations(Role role, std::vector<Statement> &body);
   bool parseDeclaration(Declaration &declaration);
   bool parseType(Declaration &declaration);
-  std::optional<double> parseLiteral(bool &isInt);
+  std::optional<Literal> parseLiteral();
+  std::optional<double> parseBound();
   std::optional<Range> parseRange();
   bool parseInterval(Range &range);
   std::optional<std::vector<Axis>> parseAxes();
@@ -58,6 +62,7 @@ private:
   const Expr *parsePrimary();
   const Expr *parseNumber();
   const Expr *parseNamed();
+  bool parseArguments(const std::function<bool(size_t)> &parseOne);
   const Expr *parseFunction(const Token &name, Function function);
   const Expr *parseReduction(const Token &name, ReduceKind kind);
   const Expr *parseOpCall(const Token &name);

@@ -55,7 +55,7 @@ bool Parser::parseDeclaration(Declaration &declaration) {
     return false;
   if (accept(TokenKind::Assign)) {
     declaration.valueAt = tokens.peek().at;
-    if (!(declaration.value = parseLiteral(declaration.valueIsInt)))
+    if (!(declaration.value = parseLiteral()))
       return false;
   }
   declaration.optionalAt = tokens.peek().at;
@@ -80,25 +80,35 @@ bool Parser::parseType(Declaration &declaration) {
   return fail("a type", "types are real, bool and int; the storage dtype comes with the request");
 }
 
-/// A number with an optional sign, inf, or a truth value, which counts as 1 or 0.
-std::optional<double> Parser::parseLiteral(bool &isInt) {
+/// A number or inf, with an optional sign, or a truth value.
+std::optional<Literal> Parser::parseLiteral() {
+  if (accept(TokenKind::True))
+    return Literal{1, Type::Bool};
+  if (accept(TokenKind::False))
+    return Literal{0, Type::Bool};
   double sign = accept(TokenKind::Minus) ? -1 : 1;
   if (accept(TokenKind::Inf))
-    return sign * std::numeric_limits<double>::infinity();
-  if (accept(TokenKind::True))
-    return 1;
-  if (accept(TokenKind::False))
-    return 0;
+    return Literal{sign * std::numeric_limits<double>::infinity(), Type::Real};
   if (tokens.peek().kind != TokenKind::Number) {
     fail("a number", "defaults and bounds are constants");
     return std::nullopt;
   }
   Token number = tokens.next();
-  isInt = number.text.find_first_of(".eE") == std::string_view::npos;
+  bool isInt = number.text.find_first_of(".eE") == std::string_view::npos;
   std::optional<double> value = numberOf(number);
-  if (value)
-    *value *= sign;
-  return value;
+  return value ? std::optional(Literal{sign * *value, isInt ? Type::Int : Type::Real})
+               : std::nullopt;
+}
+
+std::optional<double> Parser::parseBound() {
+  Offset at = tokens.peek().at;
+  std::optional<Literal> literal = parseLiteral();
+  if (!literal)
+    return std::nullopt;
+  if (literal->type != Type::Bool)
+    return literal->value;
+  diagnostics.error(at, "expected a number as bound, got a bool", "a bool has no range");
+  return std::nullopt;
 }
 
 /// `>= 0`, `> 0`, `<= 1`, `< 1`, `in [0, 1)`
@@ -107,8 +117,7 @@ std::optional<Range> Parser::parseRange() {
   Token comparison = tokens.next();
   if (comparison.text == "in")
     return parseInterval(range) ? std::optional(range) : std::nullopt;
-  bool isInt = false;
-  std::optional<double> value = parseLiteral(isInt);
+  std::optional<double> value = parseBound();
   if (!value)
     return std::nullopt;
   bool open = comparison.kind == TokenKind::Less || comparison.kind == TokenKind::Greater;
@@ -118,13 +127,13 @@ std::optional<Range> Parser::parseRange() {
 }
 
 bool Parser::parseInterval(Range &range) {
-  bool isInt = false, lowOpen = tokens.peek().kind == TokenKind::LeftParen;
+  bool lowOpen = tokens.peek().kind == TokenKind::LeftParen;
   if (!accept(TokenKind::LeftParen) && !accept(TokenKind::LeftBracket))
     return fail("'[' or '('", "write in [0, 1), where ( and ) leave the bound out");
-  std::optional<double> low = parseLiteral(isInt);
-  if (!low || !expect(TokenKind::Comma))
+  std::optional<double> low = parseBound();
+  if (!low || !expect(TokenKind::Comma, "a range is: in [low, high]"))
     return false;
-  std::optional<double> high = parseLiteral(isInt);
+  std::optional<double> high = parseBound();
   if (!high)
     return false;
   bool highOpen = tokens.peek().kind == TokenKind::RightParen;
@@ -144,7 +153,7 @@ std::optional<std::vector<Axis>> Parser::parseAxes() {
       return std::nullopt;
     axes.push_back(std::move(*axis));
   } while (accept(TokenKind::Comma));
-  if (!expect(TokenKind::RightBracket))
+  if (!expect(TokenKind::RightBracket, "separate axes by ','"))
     return std::nullopt;
   return axes;
 }
@@ -164,14 +173,16 @@ std::optional<Axis> Parser::parseAxis() {
   if (isGroup && !expect(TokenKind::LeftParen, "write group(128)"))
     return std::nullopt;
   Token divisor = tokens.peek();
-  std::optional<double> value = divisor.kind == TokenKind::Number ? numberOf(divisor) : std::nullopt;
-  if (!value || *value < 1 || *value > (1u << 30) || divisor.text.find_first_of(".eE") != std::string_view::npos) {
+  std::optional<double> value =
+      divisor.kind == TokenKind::Number ? numberOf(divisor) : std::nullopt;
+  if (!value || *value < 1 || *value > (1u << 30) ||
+      divisor.text.find_first_of(".eE") != std::string_view::npos) {
     fail("a number of places from 1 to 2^30", "write column/128 or group(128)");
     return std::nullopt;
   }
   tokens.next();
   axis.divisor = static_cast<uint32_t>(*value);
-  if (isGroup && !expect(TokenKind::RightParen))
+  if (isGroup && !expect(TokenKind::RightParen, "write group(128)"))
     return std::nullopt;
   return axis;
 }

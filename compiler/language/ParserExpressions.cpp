@@ -47,7 +47,8 @@ const Expr *Parser::make(Offset at, decltype(Expr::node) node) {
   bool isLeaf = std::holds_alternative<Number>(node) || std::holds_alternative<Truth>(node) ||
                 std::holds_alternative<Name>(node) || std::holds_alternative<Word>(node);
   if (!isLeaf && ++operations > maxOperations) {
-    diagnostics.error(op->at, "expected at most 4096 operations in an op, got more", "split the op");
+    diagnostics.error(op->at, "expected at most 4096 operations in an op, got more",
+                      "split the op");
     return nullptr;
   }
   auto id = static_cast<unsigned>(op->nodes.size());
@@ -68,7 +69,8 @@ const Expr *Parser::parseSelect() {
   if (!condition || !expect(TokenKind::Then, "a select is: if c then a else b"))
     return nullptr;
   const Expr *ifTrue = parseExpression();
-  if (!ifTrue || !expect(TokenKind::Else, "a select has a value for both cases: if c then a else b"))
+  if (!ifTrue ||
+      !expect(TokenKind::Else, "a select has a value for both cases: if c then a else b"))
     return nullptr;
   const Expr *ifFalse = parseExpression();
   return ifFalse ? make(at, Select{condition, ifTrue, ifFalse}) : nullptr;
@@ -97,11 +99,11 @@ const Expr *Parser::parseBinary(unsigned level) {
 }
 
 const Expr *Parser::parseNot() {
+  if (tokens.peek().kind != TokenKind::Not)
+    return parseBinary(comparisons);
   Nesting nesting(*this);
   if (!nesting)
     return nullptr;
-  if (tokens.peek().kind != TokenKind::Not)
-    return parseBinary(comparisons);
   Offset at = tokens.next().at;
   const Expr *value = parseNot();
   return value ? make(at, Apply{Function::Not, {value}}) : nullptr;
@@ -140,7 +142,7 @@ const Expr *Parser::parsePostfix() {
   tokens.next();
   Token name = tokens.peek();
   if (name.kind != TokenKind::Name) {
-    fail("the name of an output");
+    fail("the name of an output", "write rms_norm(x, w).y");
     return nullptr;
   }
   tokens.next();
@@ -174,7 +176,7 @@ const Expr *Parser::parsePrimary() {
     fail("a value", "remove the sign");
     return nullptr;
   default:
-    fail("a value");
+    fail("a value", "a value is a number, a name, a call or an expression in ( )");
     return nullptr;
   }
 }
@@ -186,8 +188,9 @@ std::optional<double> Parser::numberOf(const Token &token) {
   if (error == std::errc() && stop == end)
     return value;
   if (error == std::errc::result_out_of_range)
-    diagnostics.error(token.at, "expected a number that a double can hold, got " + quoted(token.text),
-                      "numbers are 0 or of magnitude 2.3e-308 to 1.79e308; infinity is written inf");
+    diagnostics.error(
+        token.at, "expected a number that a double can hold, got " + quoted(token.text),
+        "numbers are 0 or of magnitude 2.3e-308 to 1.79e308; infinity is written inf");
   return std::nullopt; // any other misspelling was reported by the lexer
 }
 
@@ -229,25 +232,33 @@ const Expr *Parser::parseNamed() {
   return make(name.at, Name{std::string(name.text)});
 }
 
+/// ( argument, argument ): calls `parseOne` with the number of each argument.
+bool Parser::parseArguments(const std::function<bool(size_t)> &parseOne) {
+  tokens.next();
+  if (accept(TokenKind::RightParen))
+    return true;
+  size_t count = 0;
+  do {
+    if (!parseOne(count++))
+      return false;
+  } while (accept(TokenKind::Comma));
+  return accept(TokenKind::RightParen) || fail("',' or ')'", "separate arguments by ','");
+}
+
 const Expr *Parser::parseFunction(const Token &name, Function function) {
   Apply apply{function, {}};
   std::string_view takes = info(function).takes;
-  tokens.next();
-  while (tokens.peek().kind != TokenKind::RightParen) {
-    size_t index = apply.arguments.size();
-    bool isWord = index < takes.size() && std::string_view("adm").find(takes[index]) != std::string_view::npos;
-    const Expr *argument = isWord ? parseWord() : parseExpression();
-    if (!argument)
-      return nullptr;
-    apply.arguments.push_back(argument);
-    if (!accept(TokenKind::Comma) && tokens.peek().kind != TokenKind::RightParen) {
-      fail("',' or ')'");
-      return nullptr;
-    }
-  }
-  tokens.next();
+  bool parsed = parseArguments([&](size_t index) {
+    bool isWord = index < takes.size() &&
+                  std::string_view("adm").find(takes[index]) != std::string_view::npos;
+    apply.arguments.push_back(isWord ? parseWord() : parseExpression());
+    return apply.arguments.back() != nullptr;
+  });
+  if (!parsed)
+    return nullptr;
   // min and max of one argument are reductions.
-  if (std::optional<ReduceKind> kind = findReduction(name.text); kind && apply.arguments.size() == 1)
+  if (std::optional<ReduceKind> kind = findReduction(name.text);
+      kind && apply.arguments.size() == 1)
     return make(name.at, Reduce{*kind, std::nullopt, apply.arguments[0]});
   return make(name.at, std::move(apply));
 }
@@ -256,7 +267,8 @@ const Expr *Parser::parseFunction(const Token &name, Function function) {
 const Expr *Parser::parseWord() {
   Token first = tokens.peek();
   if (first.kind != TokenKind::Name) {
-    fail("a name");
+    fail("an axis, a dtype or a mode",
+         "write index(row), round_to(bf16, x) or swap_pairs(x, half)");
     return nullptr;
   }
   tokens.next();
@@ -285,26 +297,19 @@ const Expr *Parser::parseReduction(const Token &name, ReduceKind kind) {
 
 const Expr *Parser::parseOpCall(const Token &name) {
   OpCall call{std::string(name.text), {}};
-  tokens.next();
-  while (tokens.peek().kind != TokenKind::RightParen) {
+  bool parsed = parseArguments([&](size_t) {
     OpCall::Argument argument;
     if (tokens.peek().kind == TokenKind::Name && tokens.peekSecond().kind == TokenKind::Assign) {
       argument.name = std::string(tokens.next().text);
       tokens.next();
     } else if (!call.arguments.empty() && !call.arguments.back().name.empty()) {
-      fail("name = value", "positional arguments stand before named ones");
-      return nullptr;
+      return fail("name = value", "positional arguments stand before named ones");
     }
-    if (!(argument.value = parseExpression()))
-      return nullptr;
-    call.arguments.push_back(std::move(argument));
-    if (!accept(TokenKind::Comma) && tokens.peek().kind != TokenKind::RightParen) {
-      fail("',' or ')'");
-      return nullptr;
-    }
-  }
-  tokens.next();
-  return make(name.at, std::move(call));
+    argument.value = parseExpression();
+    call.arguments.push_back(argument);
+    return argument.value != nullptr;
+  });
+  return parsed ? make(name.at, std::move(call)) : nullptr;
 }
 
 const Expr *Parser::parseGather(const Token &name) {
@@ -316,7 +321,7 @@ const Expr *Parser::parseGather(const Token &name) {
       return nullptr;
     gather.indices.push_back(index);
   } while (accept(TokenKind::Comma));
-  if (!expect(TokenKind::RightBracket))
+  if (!expect(TokenKind::RightBracket, "separate indices by ','"))
     return nullptr;
   return make(name.at, std::move(gather));
 }

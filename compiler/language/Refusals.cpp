@@ -30,8 +30,9 @@ public:
 
 private:
   void later(Offset at, std::string expected, std::string got, std::string remedy) {
-    diagnostics.error(at, "expected " + std::move(expected) + ", got " + std::move(got) +
-                              ", which arrives in a later version",
+    diagnostics.error(at,
+                      "expected " + std::move(expected) + ", got " + std::move(got) +
+                          ", which arrives in a later version",
                       std::move(remedy));
   }
 
@@ -64,7 +65,8 @@ private:
                           "expected a call that ends, got recursion of op " + quoted(op.name),
                           "an op may not call itself, calls are inlined");
       else if (op.domain.kind == Domain::Kind::Elements)
-        later(expr.at, "a function", "a call of op " + quoted(call->op), "write its equations here");
+        later(expr.at, "a function", "a call of op " + quoted(call->op),
+              "write its equations here");
     } else if (const Refusal *refusal = findRefusal(call->op)) {
       diagnostics.error(expr.at,
                         "expected a function, got " + quoted(call->op) + ", " +
@@ -81,7 +83,8 @@ private:
       names.push_back(other.name);
     std::optional<std::string> near = nearest(name, names);
     diagnostics.error(at, "expected a function, got " + quoted(name),
-                      near ? "did you mean " + quoted(*near) : "docs/guide lists the functions");
+                      near ? "did you mean " + quoted(*near)
+                           : "write it with the functions of the language");
   }
 
   void checkBody(const std::vector<Statement> &body) {

@@ -6,8 +6,8 @@
 
 namespace fw::language {
 
-/// Reports every construct of `op` that is refused, and calls of what is neither a function nor one of
-/// `ops`. An op that passes holds nothing but what the checks and the lowering know.
+/// Reports every construct of `op` that is refused, and calls of what is neither a function nor one
+/// of `ops`. An op that passes holds nothing but what the checks and the lowering know.
 void checkRefusals(const Op &op, const std::vector<Op> &ops, Diagnostics &diagnostics);
 
 } // namespace fw::language

@@ -21,8 +21,8 @@ public:
   static Scope launch() { return Scope(Level::Launch); }
   static Scope parameters() { return Scope(Level::Parameters); }
   static Scope tensor() { return Scope(Level::Tensor); }
-  /// One divisor per axis of the op: 0 = not kept, 1 = kept, k = one value per k places. With no axis
-  /// kept this is the tensor scope.
+  /// One divisor per axis of the op: 0 = not kept, 1 = kept, k = one value per k places. With no
+  /// axis kept this is the tensor scope.
   static Scope axes(std::vector<uint32_t> divisors);
   static Scope element(size_t axisCount) { return axes(std::vector<uint32_t>(axisCount, 1)); }
 

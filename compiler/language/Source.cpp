@@ -33,7 +33,8 @@ static bool isBidirectional(std::string_view text) {
   if (text.size() != 3 || text[0] != '\xe2')
     return false;
   auto second = static_cast<unsigned char>(text[1]), third = static_cast<unsigned char>(text[2]);
-  bool mark = second == 0x80 && (third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae));
+  bool mark =
+      second == 0x80 && (third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae));
   bool isolate = second == 0x81 && third >= 0xa6 && third <= 0xa9;
   return mark || isolate;
 }

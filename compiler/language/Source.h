@@ -33,9 +33,9 @@ private:
   std::vector<Offset> lineStarts;
 };
 
-/// `text` without what could mislead a reader of a terminal or of generated code: control characters,
-/// the Unicode characters that change the direction of text, and bytes that are no UTF-8. A tab
-/// becomes a space.
+/// `text` without what could mislead a reader of a terminal or of generated code: control
+/// characters, the Unicode characters that change the direction of text, and bytes that are no
+/// UTF-8. A tab becomes a space.
 std::string withoutControls(std::string_view text);
 
 /// withoutControls, and without backslashes: what may become a comment in generated code, where a

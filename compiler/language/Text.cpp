@@ -15,7 +15,11 @@ std::string printNumber(double value) {
   return std::string(buffer, result.ptr);
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+  constexpr size_t shown = 64; // of a name that is legal, all
+  bool cut = text.size() > shown;
+  return "'" + std::string(text.substr(0, shown)) + (cut ? "...'" : "'");
+}
 
 std::string alternatives(const std::vector<std::string> &items) {
   std::string out;

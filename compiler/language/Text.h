@@ -9,7 +9,7 @@ namespace fw::language {
 
 /// The shortest decimal text that reads back as `value`.
 std::string printNumber(double value);
-/// 'text'
+/// 'text', cut after 64 characters
 std::string quoted(std::string_view text);
 /// "a, b or c"
 std::string alternatives(const std::vector<std::string> &items);

@@ -47,7 +47,8 @@ void TokenStream::recover() {
     previous = cursor++;
 }
 
-/// Feeds "fuse 1" and the tokens, one a line, with one separator between statements and none at braces.
+/// Feeds "fuse 1" and the tokens, one a line, with one separator between statements and none at
+/// braces.
 static void feed(llvm::SHA256 &hash, const Token *first, const Token *last) {
   hash.update(llvm::StringRef("fuse 1\n"));
   TokenStream stream(first);

@@ -7,8 +7,8 @@
 
 namespace fw::language {
 
-/// Reads tokens and decides which newlines end a statement: those outside of ( ) and [ ] and not after
-/// an operator or a comma. The parser and the hash share this one rule.
+/// Reads tokens and decides which newlines end a statement: those outside of ( ) and [ ] and not
+/// after an operator or a comma. The parser and the hash share this one rule.
 class TokenStream {
 public:
   /// Reads from `first` on; the tokens must end with End.
@@ -20,8 +20,8 @@ public:
   const Token &peekSecond();
   /// Takes the next token.
   Token next();
-  /// Forgets open brackets and goes to the end of the statement: its newline, ';' or brace. A token that
-  /// stands first in its line already does, since the error was noticed one line late.
+  /// Forgets open brackets and goes to the end of the statement: its newline, ';' or brace. A token
+  /// that stands first in its line already does, since the error was noticed one line late.
   void recover();
   /// Position of the next token.
   const Token *position() { return &peek(); }
@@ -34,8 +34,9 @@ private:
   unsigned brackets = 0;
 };
 
-/// sha256, in hex, of the tokens from `first` up to and without `last`, and of `callees`, the hashes of
-/// the ops that are called. Comments, spaces and the spelling of a statement's end do not change it.
+/// sha256, in hex, of the tokens from `first` up to and without `last`, and of `callees`, the
+/// hashes of the ops that are called. Comments, spaces and the spelling of a statement's end do not
+/// change it.
 std::string hashTokens(const Token *first, const Token *last,
                        const std::vector<std::string> &callees);
 

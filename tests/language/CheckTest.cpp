@@ -5,45 +5,58 @@
 using namespace fw::language;
 
 TEST(Check, ReportsSeveralErrorsInOneRun) {
-  EXPECT_EQ(errorsOf("op a over elements {\n  in x;  out y\n  z = (x + 1\n  y = x +* 2\n  q = foo(x)\n  y = x x\n}\n"
-                     "op b over elements {\n  in x;  out y\n  y = w\n  y = x\n}\n"),
-            "test.fuse:4:3: error: expected ')', got 'y'; close the '(' of line 3\n  y = x +* 2\n  ^\n"
-            "test.fuse:4:10: error: expected a value, got '*'\n  y = x +* 2\n         ^\n"
-            "test.fuse:6:9: error: expected the end of the statement, got 'x'; separate statements by ';' or a new line\n"
-            "  y = x x\n        ^\n"
-            "test.fuse:10:7: error: expected a declared name, got 'w'; did you mean 'x'\n  y = w\n      ^\n"
-            "test.fuse:11:3: error: expected one assignment to 'y', got a second one after line 10; "
-            "give the new value a name of its own\n  y = x\n  ^\n");
+  EXPECT_EQ(
+      errorsOf("op a over elements {\n  in x;  out y\n  z = (x + 1\n  y = x +* 2\n  q = foo(x)\n  "
+               "y = x x\n}\n"
+               "op b over elements {\n  in x;  out y\n  y = w\n  y = x\n}\n"),
+      "test.fuse:4:3: error: expected ')', got 'y'; close the '(' of line 3\n  y = x +* 2\n  ^\n"
+      "test.fuse:4:10: error: expected a value, got '*'; "
+      "a value is a number, a name, a call or an expression in ( )\n  y = x +* 2\n         ^\n"
+      "test.fuse:6:9: error: expected the end of the statement, got 'x'; separate statements by "
+      "';' or a new line\n"
+      "  y = x x\n        ^\n"
+      "test.fuse:10:7: error: expected a declared name, got 'w'; did you mean 'x'\n  y = w\n      "
+      "^\n"
+      "test.fuse:11:3: error: expected one assignment to 'y', got a second one after line 10; "
+      "give the new value a name of its own\n  y = x\n  ^\n");
 }
 
 TEST(Check, SaysForWhichOptionValuesAnErrorStands) {
-  EXPECT_EQ(errorsOf(opWith("option k = one | two;  option f = false\n  if f { b = a }\n"
-                            "  if k == one { s = x } else { t = x }\n  y = s + (if f then b else a)")),
-            "test.fuse:6:7: error: expected a name that has a value, got 's', which has none when k = two; "
-            "give it a value in every arm\n  y = s + (if f then b else a)\n      ^\n");
+  EXPECT_EQ(
+      errorsOf(opWith("option k = one | two;  option f = false\n  if f { b = a }\n"
+                      "  if k == one { s = x } else { t = x }\n  y = s + (if f then b else a)")),
+      "test.fuse:6:7: error: expected a name that has a value, got 's', which has none when k = "
+      "two; "
+      "give it a value in every arm\n  y = s + (if f then b else a)\n      ^\n");
 }
 
 TEST(Check, ASelectOnAnOptionHasOnlyTheChosenArm) {
-  EXPECT_TRUE(parsed(opWith("option f = false\n  if f { b = a }\n  y = x*(if f then b else a)")).op);
+  EXPECT_TRUE(
+      parsed(opWith("option f = false\n  if f { b = a }\n  y = x*(if f then b else a)")).op);
 }
 
 TEST(Check, OptionConditionsMayBeCombined) {
-  OpHandle op = parsed(opWith("option f = false;  option k = u | v | w\n"
-                              "  if f and not (k == u or k == v) { y = a*x } else if k != w { y = x } else { y = -x }"));
-  auto sizeFor = [&](OptionValues options) { return resolve(*op, options)->body[0]->value->as<Apply>(); };
+  OpHandle op = parsed(opWith(
+      "option f = false;  option k = u | v | w\n"
+      "  if f and not (k == u or k == v) { y = a*x } else if k != w { y = x } else { y = -x }"));
+  auto sizeFor = [&](OptionValues options) {
+    return resolve(*op, options)->body[0]->value->as<Apply>();
+  };
   EXPECT_EQ(sizeFor({{"f", "true"}, {"k", "w"}})->function, Function::Multiply);
   EXPECT_EQ(sizeFor({{"k", "u"}}), nullptr);
   EXPECT_EQ(sizeFor({{"k", "w"}})->function, Function::Negate);
 }
 
 TEST(Check, TypesAndScopesFollowFromTheParts) {
-  OpHandle op = parsed("op test over elements { param p; step t; hyper b = 1\n"
-                       "c = 1 - b^t;  d = t + 1;  e = p > 0 and c > 0;  f = if e then d else 2;  p = p*f + 1/2 }");
+  OpHandle op = parsed(
+      "op test over elements { param p; step t; hyper b = 1\n"
+      "c = 1 - b^t;  d = t + 1;  e = p > 0 and c > 0;  f = if e then d else 2;  p = p*f + 1/2 }");
   ResolvedOp resolved = *resolve(*op, {});
   std::string out;
   for (const Assignment *assignment : resolved.body) {
     const ValueInfo &value = resolved.values[assignment->value->id];
-    out += assignment->name + " " + std::string(spelling(value.type)) + " " + value.scope.print(op->domain.axes) + "; ";
+    out += assignment->name + " " + std::string(spelling(value.type)) + " " +
+           value.scope.print(op->domain.axes) + "; ";
   }
   EXPECT_EQ(out, "c real launch; d int launch; e bool element; f int element; p real element; ");
 }
@@ -51,9 +64,10 @@ TEST(Check, TypesAndScopesFollowFromTheParts) {
 TEST(Check, WarnsOfWhatIsNotUsed) {
   auto file = OpFile::parse(opWith("option k = u | v\n  z = x + 1\n  y = a*x"), "test.fuse");
   ASSERT_TRUE(bool(file));
-  EXPECT_EQ((*file)->warnings(),
-            "test.fuse:3:10: warning: expected a use of option 'k', got none; remove it\n  option k = u | v\n         ^\n"
-            "test.fuse:4:3: warning: expected a use of 'z', got none; remove the statement\n  z = x + 1\n  ^\n");
+  EXPECT_EQ((*file)->warnings(), "test.fuse:3:10: warning: expected a use of option 'k', got none; "
+                                 "remove it\n  option k = u | v\n         ^\n"
+                                 "test.fuse:4:3: warning: expected a use of 'z', got none; remove "
+                                 "the statement\n  z = x + 1\n  ^\n");
 }
 
 TEST(Check, AHyperMayBeOfUseForSomeOptionValuesOnly) {
@@ -61,9 +75,11 @@ TEST(Check, AHyperMayBeOfUseForSomeOptionValuesOnly) {
 }
 
 TEST(Check, TheErrorHasTheFirstPlaceAndAllTexts) {
-  fw::Error error = OpFile::parse("op a over elements {\n  in x;  out y\n  y = q\n}\n", "my.fuse").error();
+  fw::Error error =
+      OpFile::parse("op a over elements {\n  in x;  out y\n  y = q\n}\n", "my.fuse").error();
   EXPECT_EQ(error.code, fw::Code::OP_TEXT);
-  EXPECT_EQ(fw::render(error), "my.fuse:3:7: error: expected a declared name, got 'q'; did you mean 'x'");
+  EXPECT_EQ(fw::render(error),
+            "my.fuse:3:7: error: expected a declared name, got 'q'; did you mean 'x'");
   EXPECT_EQ(error.line, 3);
   EXPECT_EQ(error.column, 7);
 }
@@ -73,14 +89,23 @@ TEST(Check, RefusesTheRestOfTheCardByName) {
     std::string all = errorsOf(text);
     return all.substr(0, all.find('\n'));
   };
-  EXPECT_EQ(firstLine(card::layerNorm), "test.fuse:2:20: error: expected 'over elements', got 'over rows', which arrives in a later version; write the op over elements");
-  EXPECT_EQ(firstLine(card::maskedSoftmax), "test.fuse:2:24: error: expected 'over elements', got a list of axes, which arrives in a later version; write the op over elements");
-  EXPECT_EQ(firstLine(card::crossEntropy), "test.fuse:2:23: error: expected 'over elements', got 'over rows', which arrives in a later version; write the op over elements");
+  EXPECT_EQ(firstLine(card::layerNorm),
+            "test.fuse:2:20: error: expected 'over elements', got 'over rows', which arrives in a "
+            "later version; write the op over elements");
+  EXPECT_EQ(firstLine(card::maskedSoftmax),
+            "test.fuse:2:24: error: expected 'over elements', got a list of axes, which arrives in "
+            "a later version; write the op over elements");
+  EXPECT_EQ(firstLine(card::crossEntropy),
+            "test.fuse:2:23: error: expected 'over elements', got 'over rows', which arrives in a "
+            "later version; write the op over elements");
 }
 
 TEST(ParseOp, PicksTheOpThatIsNamed) {
-  std::string text = "op a over elements { in x; out y; y = x }\nop b over elements { in x; out y; y = -x }";
+  std::string text =
+      "op a over elements { in x; out y; y = x }\nop b over elements { in x; out y; y = -x }";
   EXPECT_EQ(parsed(text, "b")->name, "b");
-  EXPECT_EQ(fw::render(parseOp(text, "my.fuse").error()), "expected one op in my.fuse, got 2; name one of them: a or b");
-  EXPECT_EQ(fw::render(parseOp(text, "my.fuse", "c").error()), "expected an op of my.fuse, got 'c'; its ops are a or b");
+  EXPECT_EQ(fw::render(parseOp(text, "my.fuse").error()),
+            "expected one op in my.fuse, got 2; name one of them: a or b");
+  EXPECT_EQ(fw::render(parseOp(text, "my.fuse", "c").error()),
+            "expected an op of my.fuse, got 'c'; its ops are a or b");
 }

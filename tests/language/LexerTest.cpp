@@ -16,9 +16,11 @@ std::string tokensOf(std::string_view text) {
 
 TEST(Lexer, SplitsWordsNumbersAndSymbols) {
   EXPECT_EQ(tokensOf("m=beta1*m+(1-beta1)*d^2"), "m = beta1 * m + ( 1 - beta1 ) * d ^ 2  ");
-  EXPECT_EQ(tokensOf("1e-3 0.5 2E+4 1e5x<=>="), "1e-3 0.5 2E+4 1e5x <= >=  "
-            "test.fuse:1:15: error: expected a number, got '1e5x'; write numbers as 1, 0.5 or 1e-8\n"
-            "1e-3 0.5 2E+4 1e5x<=>=\n              ^\n");
+  EXPECT_EQ(
+      tokensOf("1e-3 0.5 2E+4 1e5x<=>="),
+      "1e-3 0.5 2E+4 1e5x <= >=  "
+      "test.fuse:1:15: error: expected a number, got '1e5x'; write numbers as 1, 0.5 or 1e-8\n"
+      "1e-3 0.5 2E+4 1e5x<=>=\n              ^\n");
 }
 
 TEST(Lexer, MergesEmptyLinesAndDropsComments) {
@@ -26,21 +28,26 @@ TEST(Lexer, MergesEmptyLinesAndDropsComments) {
 }
 
 TEST(Lexer, RefusesOperatorsOfOtherLanguagesWithTheirSpellingHere) {
-  EXPECT_EQ(tokensOf("a**2"), "a 2  test.fuse:1:2: error: expected a name, a number or an operator, got '**'; "
-                              "write the power as ^\na**2\n ^\n");
+  EXPECT_EQ(tokensOf("a**2"),
+            "a ** 2  test.fuse:1:2: error: expected a name, a number or an operator, got '**'; "
+            "write the power as ^\na**2\n ^\n");
   EXPECT_EQ(tokensOf("a != b"), "a != b  ");
 }
 
 TEST(Lexer, RefusesOtherBytesWithoutPrintingThem) {
-  EXPECT_EQ(tokensOf("a \x01 b"), "a b  test.fuse:1:3: error: expected a name, a number or an operator, "
-                                  "got a control character; remove it; op text is ASCII, except in comments\n"
-                                  "a ? b\n  ^\n");
-  EXPECT_EQ(tokensOf("\xce\xb2"), " test.fuse:1:1: error: expected a name, a number or an operator, got "
-                                  "'\xce\xb2'; remove it; op text is ASCII, except in comments\n\xce\xb2\n^\n");
+  EXPECT_EQ(tokensOf("a \x01 b"),
+            "a \x01 b  test.fuse:1:3: error: expected a name, a number or an operator, "
+            "got a control character; remove it; op text is ASCII, except in comments\n"
+            "a ? b\n  ^\n");
+  EXPECT_EQ(tokensOf("\xce\xb2"),
+            "\xce\xb2  test.fuse:1:1: error: expected a name, a number or an operator, got "
+            "'\xce\xb2'; remove it; op text is ASCII, except in comments\n\xce\xb2\n^\n");
 }
 
 TEST(Lexer, NamesAreLowerCaseAndAtMost64Long) {
-  EXPECT_EQ(tokensOf("Lr"), "Lr  test.fuse:1:1: error: expected a name in lower case, got 'Lr'; write 'lr'\nLr\n^\n");
+  EXPECT_EQ(
+      tokensOf("Lr"),
+      "Lr  test.fuse:1:1: error: expected a name in lower case, got 'Lr'; write 'lr'\nLr\n^\n");
   EXPECT_EQ(tokensOf(std::string(64, 'a')), std::string(64, 'a') + "  ");
   EXPECT_NE(tokensOf(std::string(65, 'a')).find("expected a name of at most 64 characters, got 65"),
             std::string::npos);

@@ -47,7 +47,9 @@ std::string structureOf(std::string_view text) {
   return print(*syntax.ops.at(0).body.back().as<Assignment>()->value);
 }
 
-const Assignment &assignment(const Op &op, size_t index) { return *op.body.at(index).as<Assignment>(); }
+const Assignment &assignment(const Op &op, size_t index) {
+  return *op.body.at(index).as<Assignment>();
+}
 
 } // namespace
 
@@ -95,8 +97,8 @@ TEST(Parser, NewlineEndsAStatementExceptInBracketsAndAfterOperators) {
 }
 
 TEST(Parser, ReadsTheWholeCard) {
-  for (std::string_view text : {card::adamw, card::layerNorm, card::maskedSoftmax, card::crossEntropy,
-                                card::batchNorm, card::block, card::rest}) {
+  for (std::string_view text : {card::adamw, card::layerNorm, card::maskedSoftmax,
+                                card::crossEntropy, card::batchNorm, card::block, card::rest}) {
     Syntax syntax(text);
     EXPECT_EQ(syntax.diagnostics.render(), "");
     EXPECT_FALSE(syntax.ops.empty());
@@ -139,7 +141,10 @@ TEST(Parser, GivesEveryStatementOfALineItsLabel) {
 
 TEST(Parser, LabelsLoseWhatCouldMislead) {
   // Backslash, bell, right-to-left override (U+202E), next line (U+0085), a byte that is no UTF-8.
-  Syntax syntax(opWith("y = a*x   # E1 \\a\ab\xe2\x80\xae" "c\xc2\x85" "d\xff" "e \xc3\xa9\\"));
+  Syntax syntax(opWith("y = a*x   # E1 \\a\ab\xe2\x80\xae"
+                       "c\xc2\x85"
+                       "d\xff"
+                       "e \xc3\xa9\\"));
   EXPECT_EQ(syntax.ops.at(0).body.back().as<Assignment>()->label, "E1 abcde \xc3\xa9");
 }
 
@@ -150,9 +155,11 @@ TEST(Parser, KeepsTheCommentAboveAnOpAsItsSummary) {
 
 TEST(Parser, LimitsNesting) {
   std::string deep = std::string(70, '(') + "x" + std::string(70, ')');
-  EXPECT_NE(errorsOf(opWith("y = " + deep)).find("expected at most 64 levels of nesting"), std::string::npos);
+  EXPECT_NE(errorsOf(opWith("y = " + deep)).find("expected at most 64 levels of nesting"),
+            std::string::npos);
   std::string signs = "y = " + std::string(5000, '-') + "x";
-  EXPECT_NE(errorsOf(opWith(signs)).find("expected at most 64 levels of nesting"), std::string::npos);
+  EXPECT_NE(errorsOf(opWith(signs)).find("expected at most 64 levels of nesting"),
+            std::string::npos);
   EXPECT_EQ(structureOf(std::string(50, '(') + "x" + std::string(50, ')')), "x");
 }
 
@@ -161,7 +168,8 @@ TEST(Parser, LimitsOperationsAndText) {
   for (int i = 0; i < 4096; ++i)
     sum += "+x";
   EXPECT_TRUE(parsed(opWith(sum)).op);
-  EXPECT_NE(errorsOf(opWith(sum + "+x")).find("expected at most 4096 operations in an op"), std::string::npos);
+  EXPECT_NE(errorsOf(opWith(sum + "+x")).find("expected at most 4096 operations in an op"),
+            std::string::npos);
   EXPECT_NE(fw::render(OpFile::parse(std::string(70000, ' '), "big.fuse").error())
                 .find("expected at most 65536 bytes of op text, got 70000"),
             std::string::npos);

@@ -14,8 +14,8 @@ std::string joined(const Scope &a, const Scope &b) {
 } // namespace
 
 TEST(Scope, OrdersFromConstToElement) {
-  Scope chain[] = {Scope::constant(), Scope::launch(), Scope::parameters(), Scope::tensor(),
-                   Scope::axes({1, 0}), Scope::element(2)};
+  Scope chain[] = {Scope::constant(), Scope::launch(),     Scope::parameters(),
+                   Scope::tensor(),   Scope::axes({1, 0}), Scope::element(2)};
   for (size_t i = 0; i < std::size(chain); ++i)
     for (size_t j = 0; j < std::size(chain); ++j) {
       EXPECT_EQ(chain[i].isWithin(chain[j]), i <= j);
