@@ -1,0 +1,71 @@
+// The evaluator: what a fuse.op of the semantic level computes, for given data. It is the oracle of
+// every numeric test; an op file needs no second implementation to be tested against.
+//
+//   evaluate    values in higher precision, each with the bound that a kernel that works stays in
+//   interpret   the exact storage words of kernels, from a module after the pass `fma`
+//
+// Both take an op after specialise and features (dtypes are final) whose operands are elements.
+#pragma once
+
+#include "compiler/support/Error.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fw::fuse {
+class OpOp;
+}
+
+namespace fw::evaluator {
+
+/// Host data of an evaluation: a list of flat tensors for each operand.
+struct Inputs {
+  /// Elements of each tensor; all operands have the same.
+  std::vector<size_t> sizes;
+  /// [operand, in the op's order][tensor], decoded from storage. An operand that the op does not
+  /// read may have no tensors.
+  std::vector<std::vector<std::span<const double>>> data;
+  /// Rows of scalars in the op's order; ints and bools are whole numbers and 0 or 1. One row serves
+  /// all tensors, else there is one for each.
+  std::vector<std::vector<double>> scalars;
+};
+
+/// What one stored element may be: in [lo, hi], or NaN where `nan`. NaN alone has lo = hi = NaN.
+struct Bound {
+  double value; ///< of the equations, before it is rounded for storage
+  double bound; ///< largest distance of lo and hi from value
+  double lo, hi;
+  bool nan;
+};
+
+/// One written operand.
+template <class Element> struct Output {
+  std::string operand;
+  std::string dtype;
+  std::vector<std::vector<Element>> tensors;
+};
+/// All written operands, in the op's order.
+template <class Element> struct Outputs {
+  std::vector<Output<Element>> operands;
+  /// The output called `name`, or null.
+  const Output<Element> *find(std::string_view name) const {
+    for (const Output<Element> &output : operands)
+      if (output.operand == name)
+        return &output;
+    return nullptr;
+  }
+};
+using Evaluation = Outputs<Bound>;
+using Bits = Outputs<uint64_t>;
+
+Result<Evaluation> evaluate(fuse::OpOp op, const Inputs &inputs);
+Result<Bits> interpret(fuse::OpOp op, const Inputs &inputs);
+
+/// Names of the operations that both modes know, and of those that they refuse by name.
+std::vector<std::string_view> knownOperations();
+std::vector<std::string_view> refusedOperations();
+
+} // namespace fw::evaluator

@@ -1,0 +1,25 @@
+// Element functions in machine arithmetic: the vocabulary's own text, in f32 and in f64.
+#pragma once
+
+#include "compiler/dialect/evaluator/BoundsFunctions.h"
+#include "compiler/dialect/evaluator/Machine.h"
+#include "templates/vocab/math.h"
+
+namespace fw::evaluator {
+
+template <> struct ElementFunctions<Machine> {
+  using D = Machine;
+  using Format = Machine::Format;
+
+#define FW_FUNCTION(name, ...)                                                                     \
+  static double name(double x, const Format &f) {                                                  \
+    return D::in(f, [](auto v) { return math::name(v); }, x);                                      \
+  }
+#include "compiler/dialect/evaluator/functions.def"
+#undef FW_FUNCTION
+  static double power(double x, int64_t n, const Format &f) {
+    return D::in(f, [n](auto v) { return math::power(v, n); }, x);
+  }
+};
+
+} // namespace fw::evaluator
