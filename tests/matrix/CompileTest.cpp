@@ -1,0 +1,77 @@
+// Every kernel of the matrix through NVRTC: it compiles for its arch without a spilled register, and
+// its widest stream moves 16 bytes an access.
+#include "compiler/Stages.h"
+#include "compiler/dialect/Dtypes.h"
+#include "compiler/jit/Jobs.h"
+#include "compiler/jit/Nvrtc.h"
+#include "compiler/target/Target.h"
+#include "tests/matrix/Rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+
+using namespace fw;
+
+namespace {
+
+/// What is wrong with one row; empty: nothing.
+std::string checkRow(const jit::KernelCompiler &compiler, const Request &row) {
+  auto request = resolve(row);
+  if (!request)
+    return render(request.error());
+  std::string what = describe(*request) + ": ";
+  auto lowered = lower(*request);
+  if (!lowered)
+    return what + render(lowered.error());
+  const jit::LaunchRecord &launch = lowered->record.kernels[0].launch;
+  auto how = target::compileTargetFor(**target::findArch(row.target), compiler.supportedArchs());
+  auto kernel = compiler.compile(lowered->sources[0], launch.symbol + ".cu", how->option, compiler.flags());
+  if (!kernel)
+    return what + render(kernel.error()) + "\n" + kernel.error().log;
+  if (kernel->cubin.empty() || kernel->resources.size() != 1)
+    return what + "expected a cubin and the figures of one kernel";
+  const jit::KernelResources &used = kernel->resources[0];
+  if (used.spillBytes != 0 || used.stackBytes != 0)
+    return what + "expected no spills, got " + std::to_string(used.spillBytes) + " bytes and a stack of " +
+           std::to_string(used.stackBytes) + " with " + std::to_string(used.registers) + " registers";
+  if (kernel->ptx.empty())
+    return what + "expected the PTX of the same compile, got none";
+  unsigned widest = 0;
+  for (const RequestOperand &operand : request->operands)
+    widest = std::max(widest, findDtype(operand.dtype)->bytes);
+  if (widest * launch.vec == 16 && kernel->ptx.find(".v4.") == std::string::npos)
+    return what + "expected accesses of 16 bytes, got none";
+  if (kernel->ptx.find("ld.v") != std::string::npos || kernel->ptx.find("st.v") != std::string::npos)
+    return what + "expected accesses to global memory, got generic ones";
+  return {};
+}
+
+TEST(matrix, every_kernel_compiles_without_spills) {
+  auto nvrtc = jit::Nvrtc::open(*jit::Settings::read());
+  if (!nvrtc)
+    GTEST_SKIP() << "needs NVRTC: " << render(nvrtc.error());
+  std::vector<std::string> archs;
+  auto supported = (*nvrtc)->supportedArchs();
+  for (const target::Arch &arch : target::archs())
+    if (target::compileTargetFor(arch, supported))
+      archs.push_back(arch.name);
+  auto rows = matrix::matrixRows(archs, "sm_90");
+  ASSERT_TRUE(rows) << render(rows.error());
+  std::mutex mutex;
+  std::vector<std::string> failures;
+  jit::runJobs(rows->size(), 0, [&](size_t i) {
+    std::string failure = checkRow(**nvrtc, (*rows)[i]);
+    std::lock_guard lock(mutex);
+    if (!failure.empty())
+      failures.push_back(failure);
+  });
+  std::sort(failures.begin(), failures.end());
+  for (const std::string &failure : failures)
+    ADD_FAILURE() << failure;
+  RecordProperty("kernels", int(rows->size()));
+  std::printf("%zu kernels for %zu archs\n", rows->size(), archs.size());
+}
+
+} // namespace

@@ -1,0 +1,20 @@
+// The rows of the kernel matrix: requests that together have every pair of (op, option values,
+// operand dtypes, features, arch).
+#pragma once
+
+#include "compiler/Request.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fw::matrix {
+
+/// Pairwise over each shipped op, plus every shipped profile for `profileArch`. Deterministic.
+Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
+                                        const std::string &profileArch);
+
+/// "adamw_017 sm_90 p=f32 ...": unique within a list of rows.
+std::string rowName(const Request &request, size_t number);
+
+} // namespace fw::matrix
