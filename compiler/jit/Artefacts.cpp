@@ -36,19 +36,32 @@ Entry entryOf(const KernelRequest &request, CompiledKernel compiled) {
   return entry;
 }
 
+/// What the assembler said stands in the entry; the rest is how this version of the compiler
+/// launches it.
+void takeResources(LaunchRecord &launch, const LaunchRecord &stored) {
+  launch.registers = stored.registers;
+  launch.spillBytes = stored.spillBytes;
+  launch.stackBytes = stored.stackBytes;
+  launch.sharedBytes = stored.sharedBytes;
+}
+
 std::string sectionOf(const Entry &entry, Section name) {
   const std::string *bytes = entry.find(name);
   return bytes ? *bytes : std::string();
 }
 
-Result<ArtefactPtr> artefactOf(const Entry &entry, const std::string &key, double milliseconds) {
-  Result<LaunchRecord> launch = decodeLaunchRecord(sectionOf(entry, Section::Record));
-  if (!launch)
-    return launch.takeError();
+/// `wanted` is the request's own launch record, where there is a request.
+Result<ArtefactPtr> artefactOf(const Entry &entry, const std::string &key, double milliseconds,
+                               const LaunchRecord *wanted = nullptr) {
+  Result<LaunchRecord> stored = decodeLaunchRecord(sectionOf(entry, Section::Record));
+  if (!stored)
+    return stored.takeError();
+  LaunchRecord launch = wanted ? *wanted : *stored;
+  takeResources(launch, *stored);
   bool isObject = entry.find(Section::Object);
   return std::make_shared<const Artefact>(Artefact{
       .key = key,
-      .launch = std::move(*launch),
+      .launch = std::move(launch),
       .code = sectionOf(entry, isObject ? Section::Object : Section::Cubin),
       .ptx = sectionOf(entry, Section::Ptx),
       .source = sectionOf(entry, Section::Source),
@@ -79,7 +92,7 @@ Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
   Result<EntryPtr> entry = cache.get(EntryKind::Kernel, key, request.description, produce);
   if (!entry)
     return entry.takeError();
-  return artefactOf(**entry, key, milliseconds);
+  return artefactOf(**entry, key, milliseconds, &request.launch);
 }
 
 std::string keyOf(const ObjectRequest &request) {
@@ -106,7 +119,7 @@ Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,
   Result<EntryPtr> entry = cache.get(EntryKind::Object, key, request.description, produce);
   if (!entry)
     return entry.takeError();
-  return artefactOf(**entry, key, milliseconds);
+  return artefactOf(**entry, key, milliseconds, &request.launch);
 }
 
 Result<ArtefactPtr> findArtefact(Cache &cache, EntryKind kind, const std::string &key) {

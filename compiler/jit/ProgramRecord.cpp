@@ -253,11 +253,11 @@ template <class T> std::string encodeRecord(const T &record) {
 template <class T> Result<T> decodeRecord(std::string_view bytes) {
   if (bytes.size() > maxBytes)
     return damaged(std::to_string(bytes.size()) + " bytes");
-  json root;
-  BoundedReader parser(root);
-  if (!json::sax_parse(bytes, &parser, json::input_format_t::cbor))
-    return damaged("bytes that are not CBOR");
   try {
+    json root;
+    BoundedReader parser(root);
+    if (!json::sax_parse(bytes, &parser, json::input_format_t::cbor))
+      return damaged("bytes that are not CBOR");
     Reader reader(root);
     int format = 0;
     reader.field("format", format);

@@ -24,8 +24,8 @@ std::shared_ptr<Causes> freshCauses();
 
 class Reporter {
 public:
-  explicit Reporter(LogSink sink = standardErrorSink(),
-                    std::shared_ptr<Causes> causes = processCauses());
+  Reporter() : Reporter(standardErrorSink()) {}
+  explicit Reporter(LogSink sink, std::shared_ptr<Causes> causes = processCauses());
 
   void say(Severity severity, std::string_view text) const;
 

@@ -1,0 +1,422 @@
+#include "tests/jit/Support.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+namespace fw::jit::testing {
+namespace {
+
+mode_t modeOf(const std::string &path) {
+  struct stat facts{};
+  return ::lstat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+}
+
+std::string kernelPath(const TemporaryFolder &folder, const std::string &source) {
+  StubCompiler compiler;
+  return folder / ("kernels/" + keyOf(compiler, requestFor(source)) + ".fwk");
+}
+
+TEST(Cache, memoryThenDiskThenCompile) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  {
+    Cache cache(optionsFor(folder.path));
+    EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+    EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+    CacheCounters counters = cache.counters(EntryKind::Kernel);
+    EXPECT_EQ(counters.compiles, 1u);
+    EXPECT_EQ(counters.memoryHits, 1u);
+    EXPECT_EQ(counters.diskHits, 0u);
+  }
+  Cache cache(optionsFor(folder.path));
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+  CacheCounters counters = cache.counters(EntryKind::Kernel);
+  EXPECT_EQ(counters.compiles, 0u);
+  EXPECT_EQ(counters.diskHits, 1u);
+  EXPECT_EQ(counters.faults, 0u);
+  EXPECT_EQ(compiler.calls, 1);
+}
+
+TEST(Cache, hitKeepsWhatTheAssemblerSaidAndTakesTheRestFromTheRequest) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Cache cache(optionsFor(folder.path));
+  KernelRequest request = requestFor("a");
+  ASSERT_TRUE(compileKernel(cache, compiler, request));
+  request.launch.operands = {2, 1};
+  Result<ArtefactPtr> hit = compileKernel(cache, compiler, request);
+  EXPECT_EQ((*hit)->launch.registers, 32);
+  EXPECT_EQ((*hit)->launch.operands, request.launch.operands);
+  EXPECT_EQ(compiler.calls, 1);
+}
+
+TEST(Cache, filesArePrivateAndLeaveNoLocksOrStagedFiles) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Cache cache(optionsFor(folder / "cache"));
+  ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  EXPECT_EQ(modeOf(folder / "cache"), 0700u);
+  EXPECT_EQ(modeOf(folder / "cache/kernels"), 0700u);
+  std::vector<CacheListing> entries = cache.list();
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(modeOf(entries[0].path), 0600u);
+  size_t files = 0;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(folder.path))
+    files += entry.is_regular_file();
+  EXPECT_EQ(files, 1u);
+}
+
+TEST(Cache, threadsThatAskForOneKeyGetOneCompile) {
+  TemporaryFolder folder;
+  StubCompiler compiler(std::chrono::milliseconds(30));
+  Cache cache(optionsFor(folder.path));
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] { right += givesRightKernel(cache, compiler, "a"); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 8);
+  EXPECT_EQ(compiler.calls, 1);
+  CacheCounters counters = cache.counters(EntryKind::Kernel);
+  EXPECT_EQ(counters.waits + counters.memoryHits, 7u);
+}
+
+TEST(Cache, differentKeysCompileAtTheSameTime) {
+  TemporaryFolder folder;
+  std::atomic<int> inside{0}, most{0};
+  Cache cache(optionsFor(folder.path));
+  auto produce = [&]() -> Result<Entry> {
+    int now = ++inside;
+    most = std::max<int>(most, now);
+    for (int i = 0; i < 200 && most < 2; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    --inside;
+    return Entry();
+  };
+  std::thread other([&] { (void)cache.get(EntryKind::Kernel, sha256Hex("a"), "a", produce); });
+  (void)cache.get(EntryKind::Kernel, sha256Hex("b"), "b", produce);
+  other.join();
+  EXPECT_EQ(most, 2);
+}
+
+TEST(Cache, failureIsGivenToAllThatWaitAndIsNotKept) {
+  TemporaryFolder folder;
+  Cache cache(optionsFor(folder.path));
+  std::atomic<int> calls{0};
+  auto fail = [&]() -> Result<Entry> {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return Error{.code = Code::TOOLCHAIN, .text = "no"};
+  };
+  std::thread other([&] {
+    Result<EntryPtr> got = cache.get(EntryKind::Kernel, sha256Hex("a"), "a", fail);
+    EXPECT_EQ(got.error().code, Code::TOOLCHAIN);
+  });
+  Result<EntryPtr> got = cache.get(EntryKind::Kernel, sha256Hex("a"), "a", fail);
+  EXPECT_EQ(got.error().code, Code::TOOLCHAIN);
+  other.join();
+  EXPECT_LE(calls, 2);
+  EXPECT_TRUE(
+      cache.get(EntryKind::Kernel, sha256Hex("a"), "a", [] { return Result<Entry>(Entry()); }));
+}
+
+TEST(Cache, producerThatThrowsLeavesNobodyWaiting) {
+  Cache cache(CacheOptions{});
+  auto raise = []() -> Result<Entry> { throw std::bad_alloc(); };
+  EXPECT_THROW((void)cache.get(EntryKind::Kernel, sha256Hex("a"), "a", raise), std::bad_alloc);
+  EXPECT_TRUE(
+      cache.get(EntryKind::Kernel, sha256Hex("a"), "a", [] { return Result<Entry>(Entry()); }));
+}
+
+TEST(Cache, strictModeDescribesWhatIsMissing) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  CacheOptions options = optionsFor(folder.path);
+  options.strict = true;
+  Cache cache(options);
+  KernelRequest request = requestFor("adamw");
+  Result<ArtefactPtr> kernel = compileKernel(cache, compiler, request);
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, Code::STRICT_MISS);
+  EXPECT_EQ(kernel.error().text,
+            "expected kernel 'adamw' for sm_90 in a kernel cache (strict mode), got none in " +
+                folder.path);
+  EXPECT_EQ(kernel.error().log, "kernels/" + keyOf(compiler, request) + ".fwk");
+  EXPECT_EQ(compiler.calls, 0);
+}
+
+TEST(Cache, strictModeTakesWhatIsThere) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  CacheOptions options = optionsFor(folder.path);
+  {
+    Cache cache(options);
+    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  options.strict = true;
+  Cache cache(options);
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+}
+
+TEST(Cache, readOnlyFoldersComeAfterTheUsersOwn) {
+  TemporaryFolder packed, own;
+  StubCompiler compiler;
+  {
+    Cache cache(optionsFor(packed.path));
+    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  CacheOptions options = optionsFor(own.path);
+  options.readOnlyFolders = {packed.path};
+  Cache cache(options);
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "b"));
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_EQ(cache.folder()->list().size(), 1u) << "a hit in a pack is not copied";
+  EXPECT_EQ(cache.list().size(), 2u);
+}
+
+TEST(Cache, damagedEntryIsMadeAnewWithOneWarning) {
+  for (auto damage : std::vector<std::function<void(std::string &)>>{
+           [](std::string &bytes) { bytes.resize(bytes.size() / 2); }, // truncated
+           [](std::string &bytes) { bytes[bytes.size() / 2] ^= 1; },   // flipped
+           [](std::string &bytes) { bytes.clear(); }, // what a full disk leaves elsewhere
+           [](std::string &bytes) { bytes = "#!/bin/sh\n"; }}) { // foreign
+    TemporaryFolder folder;
+    StubCompiler compiler;
+    Messages messages;
+    CacheOptions options = optionsFor(folder.path, messages);
+    {
+      Cache cache(options);
+      ASSERT_TRUE(givesRightKernel(cache, compiler, "a") && givesRightKernel(cache, compiler, "b"));
+    }
+    for (const char *source : {"a", "b"}) {
+      std::string bytes = readFile(kernelPath(folder, source));
+      damage(bytes);
+      writeFile(kernelPath(folder, source), bytes);
+    }
+    Cache cache(options);
+    EXPECT_TRUE(givesRightKernel(cache, compiler, "a") && givesRightKernel(cache, compiler, "b"));
+    EXPECT_EQ(messages.count(), 1u) << messages.all();
+    EXPECT_NE(messages.all().find("an entry of the kernel cache is damaged"), std::string::npos);
+    EXPECT_EQ(compiler.calls, 4);
+    Cache again(options);
+    EXPECT_TRUE(givesRightKernel(again, compiler, "a"));
+    EXPECT_EQ(compiler.calls, 4) << "the damaged file was replaced";
+  }
+}
+
+TEST(Cache, soundEntryUnderAnotherNameIsRefused) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Messages messages;
+  CacheOptions options = optionsFor(folder.path, messages);
+  {
+    Cache cache(options);
+    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  std::filesystem::rename(kernelPath(folder, "a"), kernelPath(folder, "b"));
+  Cache cache(options);
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "b"));
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_EQ(messages.count(), 1u);
+}
+
+TEST(Cache, entryOfAnotherFormatIsASilentMiss) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Messages messages;
+  CacheOptions options = optionsFor(folder.path, messages);
+  {
+    Cache cache(options);
+    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  std::string bytes = readFile(kernelPath(folder, "a"));
+  bytes[8] ^= 2;
+  writeFile(kernelPath(folder, "a"), bytes);
+  Cache cache(options);
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_EQ(messages.count(), 0u) << messages.all();
+}
+
+TEST(Cache, linkInPlaceOfAnEntryIsNotFollowed) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Messages messages;
+  CacheOptions options = optionsFor(folder / "cache", messages);
+  {
+    Cache cache(options);
+    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  std::string path = folder / ("cache/kernels/" + keyOf(compiler, requestFor("a")) + ".fwk");
+  std::filesystem::rename(path, folder / "elsewhere");
+  std::filesystem::create_symlink(folder / "elsewhere", path);
+  Cache cache(options);
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_NE(messages.all().find("a link"), std::string::npos) << messages.all();
+  EXPECT_FALSE(std::filesystem::is_symlink(path)) << "replaced by an entry";
+}
+
+TEST(Cache, linkToTheFolderIsFollowedOnlyWhereTheUserChoseIt) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  std::filesystem::create_symlink(folder / "real", folder / "link");
+  EXPECT_EQ(CacheFolder::open(folder / "link", {}).index(), 0u);
+  auto refused = CacheFolder::open(folder / "link", {.followRoot = false});
+  ASSERT_EQ(refused.index(), 1u);
+  EXPECT_EQ(std::get<1>(refused).fault, CacheFault::Untrusted);
+}
+
+TEST(Cache, folderThatOthersCanWriteIsNotTrusted) {
+  for (mode_t mode : {0777, 0770, 0702}) {
+    TemporaryFolder folder;
+    StubCompiler compiler;
+    Messages messages;
+    ASSERT_EQ(::chmod(folder.path.c_str(), mode), 0);
+    Cache cache(optionsFor(folder.path, messages));
+    EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+    EXPECT_EQ(messages.count(), 1u);
+    EXPECT_NE(messages.all().find("FUSEWRIGHT_CACHE_SHARE=1"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path));
+  }
+}
+
+TEST(Cache, fileThatOthersCanWriteIsNotTrusted) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Messages messages;
+  {
+    Cache cache(optionsFor(folder.path, messages));
+    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  ASSERT_EQ(::chmod(kernelPath(folder, "a").c_str(), 0666), 0);
+  Cache cache(optionsFor(folder.path, messages));
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_EQ(modeOf(kernelPath(folder, "a")), 0600u);
+}
+
+TEST(Cache, oldestEntriesGoFirst) {
+  TemporaryFolder folder;
+  StubCompiler compiler({}, 10000);
+  CacheOptions options = optionsFor(folder.path);
+  options.folder.maxBytes = 64000; // six entries of ten thousand bytes and their heads
+  for (int i = 0; i < 12; ++i) {
+    std::string source = "k" + std::to_string(i);
+    Cache cache(options); // looks at the folder's size with its first write
+    ASSERT_TRUE(givesRightKernel(cache, compiler, source));
+    struct timespec times[2] = {{0, UTIME_NOW}, {::time(nullptr) - 100 + i, 0}};
+    ::utimensat(AT_FDCWD, kernelPath(folder, source).c_str(), times, 0);
+  }
+  Cache cache(options);
+  uint64_t total = 0;
+  for (const CacheListing &entry : cache.list())
+    total += entry.bytes;
+  EXPECT_LE(total, 64000u);
+  EXPECT_GE(total, 40000u);
+  EXPECT_FALSE(std::filesystem::exists(kernelPath(folder, "k0")));
+  EXPECT_TRUE(std::filesystem::exists(kernelPath(folder, "k11")));
+}
+
+TEST(Cache, sizeZeroKeepsNothingOnDisk) {
+  Settings settings;
+  ASSERT_TRUE(settings.set(Knob::cache_size, "0"));
+  EXPECT_TRUE(cacheOptions(settings).folders.empty());
+}
+
+TEST(Cache, folderEmptiedInUseIsFilledAgain) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Messages messages;
+  Cache cache(optionsFor(folder / "cache", messages));
+  ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  for (const auto &entry : std::filesystem::directory_iterator(folder / "cache"))
+    std::filesystem::remove_all(entry.path());
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "a")) << "from memory";
+  EXPECT_TRUE(givesRightKernel(cache, compiler, "b"));
+  EXPECT_EQ(cache.list().size(), 1u);
+  EXPECT_EQ(messages.count(), 0u) << messages.all();
+}
+
+TEST(Cache, leftoversOfKilledProcessesAreRemovedWhenOld) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Cache cache(optionsFor(folder.path));
+  ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+  std::string staging = folder / (".staging-" + std::to_string(::geteuid()) + "/");
+  std::string lock = folder / ("kernels/" + sha256Hex("x") + ".lock");
+  struct timespec old[2] = {{::time(nullptr) - 7200, 0}, {::time(nullptr) - 7200, 0}};
+  for (const std::string &path : {staging + "old", lock}) {
+    writeFile(path, "");
+    ::utimensat(AT_FDCWD, path.c_str(), old, 0);
+  }
+  writeFile(staging + "young", "");
+  cache.folder()->trim(1 << 20);
+  EXPECT_FALSE(std::filesystem::exists(staging + "old"));
+  EXPECT_FALSE(std::filesystem::exists(lock));
+  EXPECT_TRUE(std::filesystem::exists(staging + "young"));
+  EXPECT_EQ(cache.list().size(), 1u);
+}
+
+TEST(Cache, folderOrderIsSettingThenCacheHomeThenHomeThenTemporary) {
+  auto paths = [](const Settings &settings,
+                  std::vector<std::pair<std::string, std::string>> variables) {
+    auto environment = [variables](const char *name) -> const char * {
+      for (const auto &[variable, value] : variables)
+        if (variable == name)
+          return value.c_str();
+      return nullptr;
+    };
+    std::string joined;
+    for (const FolderChoice &choice : folderChoices(settings, environment, 7))
+      joined += choice.path + " ";
+    return joined;
+  };
+  Settings none, set;
+  ASSERT_TRUE(set.set(Knob::cache_dir, "/mine"));
+  EXPECT_EQ(paths(set, {{"HOME", "/h"}}), "/mine ");
+  EXPECT_EQ(paths(none, {{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}),
+            "/x/fusewright /tmp/fusewright-7 ");
+  EXPECT_EQ(paths(none, {{"XDG_CACHE_HOME", "relative"}, {"HOME", "/h"}}),
+            "/h/.cache/fusewright /tmp/fusewright-7 ");
+  EXPECT_EQ(paths(none, {{"TMPDIR", "/scratch"}}), "/scratch/fusewright-7 ");
+}
+
+TEST(Cache, causesAreToldOncePerProcessNotPerCache) {
+  std::shared_ptr<Causes> causes = freshCauses();
+  Messages messages;
+  for (int i = 0; i < 3; ++i) {
+    CacheOptions options = optionsFor("/dev/null/cache");
+    options.reporter = messages.reporter(causes);
+    Cache cache(options);
+    StubCompiler compiler;
+    EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+  }
+  EXPECT_EQ(messages.count(), 1u) << messages.all();
+}
+
+TEST(Cache, programsAndObjectsTakeTheSameRoad) {
+  TemporaryFolder folder;
+  ProgramRecord record;
+  record.op = "scale";
+  int calls = 0;
+  auto make = [&] {
+    ++calls;
+    return Result<ProgramRecord>(record);
+  };
+  std::string key = programKey("request", "hash");
+  for (int i = 0; i < 2; ++i) {
+    Cache cache(optionsFor(folder.path));
+    Result<ProgramRecord> got = compileProgram(cache, key, "scale", make);
+    ASSERT_TRUE(got);
+    EXPECT_EQ(*got, record);
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(std::filesystem::exists(folder / ("index/" + key)));
+}
+
+} // namespace
+} // namespace fw::jit::testing
