@@ -6,7 +6,7 @@
 #include "templates/vocab/arithmetic.h"
 #include "templates/vocab/bf16.h"
 
-struct Sample {
+struct Op {
   static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, OPERANDS = 4, SLOTS = 7;
   using Real = float;
   template <int W> struct In {
@@ -54,8 +54,8 @@ struct Sample {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(Sample::THREADS)
+extern "C" __global__ void __launch_bounds__(Op::THREADS)
     fw_sample(const fw::Chunk *chunks, const fw::u64 *pointers, const float *scalars,
               fw::u64 policy) {
-  fw::chunk<Sample>(chunks, pointers, scalars, policy);
+  fw::chunk<Op>(chunks, pointers, scalars, policy);
 }

@@ -129,15 +129,17 @@ template <class N> FW_DEVICE N tanh(N x) {
 }
 
 /// e = exp(-|x|) never overflows: 1 / (1 + e) for x >= 0, e / (1 + e) below. The quotient q is
-/// freed of the error that 1 + e was rounded with; 1 / (1 + e) is q or 1 - q.
+/// freed of what e and 1 + e were rounded by; 1 / (1 + e) is q or 1 - q, near enough for that.
 template <class N> FW_DEVICE N sigmoid(N x) {
-  const N one = like(x, 1.0);
-  const N e = expInside(expClamped(-abs(x)));
-  const auto isNegative = x < like(x, 0.0);
-  const N sum = one + e, rest = (one - sum) + e;
+  const N one = like(x, 1.0), zero = like(x, 0.0);
+  const Nearest<N> k = nearestOfProduct(expClamped(-abs(x)), log2eSum(x).high);
+  const N reduced = expm1Reduced(minusLn2Times(expClamped(-abs(x)), k.real));
+  const N y = one + reduced, e = scaled(y, k.bits), eRest = scaled((one - y) + reduced, k.bits);
+  const auto isNegative = x < zero;
+  const N sum = one + e, rest = ((one - sum) + e) + eRest;
   const N q = select(isNegative, e, one) / sum;
   const N inverse = select(isNegative, one - q, q);
-  return select(isNan(x), x, fma(-(q * rest), inverse, q));
+  return select(isNan(x), x, fma(fma(-q, rest, select(isNegative, eRest, zero)), inverse, q));
 }
 
 /// -log(erfc(1 + t)) for 0 <= t <= 3 (f32) or 5 (f64).

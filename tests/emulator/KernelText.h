@@ -37,8 +37,7 @@ enum class WarpOp { SHUFFLE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, BALLOT, SYNC
 /// Exchanges `value` among the lanes of `mask`, which must all come here with the same operation.
 uint64_t warp(WarpOp op, unsigned mask, uint64_t value, int argument, int width, int line);
 
-/// Lets other threads have a turn, now and then: what follows an atomic operation is no moment of
-/// rest.
+/// Lets other threads have a turn, by chance: no two instructions of a thread belong together.
 void maybeYield();
 
 template <class T> T shuffle(WarpOp op, unsigned mask, T value, int argument, int width, int line) {
@@ -52,6 +51,7 @@ template <class T> T shuffle(WarpOp op, unsigned mask, T value, int argument, in
 
 /// *address becomes next(*address); the old value.
 template <class T, class F> T atomically(T *address, F next) {
+  maybeYield();
   const T old = *address;
   *address = next(old);
   maybeYield();
