@@ -48,10 +48,17 @@ llvm::SetVector<Operation *> elementSlice(OpOp op) {
   return slice;
 }
 
+/// A copy without its scope: from here on, where an operation stands says it.
+Operation *clonePlaced(OpBuilder &builder, Operation *source, IRMapping &mapping) {
+  Operation *copy = builder.clone(*source, mapping);
+  copy->removeAttr(kScope);
+  return copy;
+}
+
 /// Builds the scalar program on demand: one result per slot.
-class ScalarProgramBuilder {
+class ScalarProgram {
 public:
-  explicit ScalarProgramBuilder(ScalarsOp scalars, ArrayAttr scalarTable)
+  ScalarProgram(ScalarsOp scalars, ArrayAttr scalarTable)
       : builder(OpBuilder::atBlockEnd(&scalars.getBody().front())) {
     // A scalar's name is kept for its own slot, whichever order the slots come in.
     for (auto scalar : scalarTable.getAsRange<HyperAttr>())
@@ -73,7 +80,7 @@ private:
     Operation *source = value.getDefiningOp();
     for (Value operand : source->getOperands())
       clone(operand);
-    return builder.clone(*source, mapping)->getResult(0);
+    return clonePlaced(builder, source, mapping)->getResult(0);
   }
 
   std::string nameFor(Operation *source) {
@@ -117,7 +124,7 @@ private:
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       if (!operand.getScope().isElement())
         return op.emitOpError() << "expected operands with one value per element, got '"
-                                << operand.getName() << "' of scope "
+                                << operand.getName().getValue() << "' of scope "
                                 << stringifyScopeLevel(operand.getScope().getLevel())
                                 << "; such operands are not compiled yet";
     for (Operation &inner : op.getBody().front()) {
@@ -127,6 +134,9 @@ private:
                << stringifyReduceKind(reduce.getKind()) << "["
                << stringifyScopeLevel(reduce.getKeep().getLevel())
                << "]; reductions are not compiled yet";
+      if (auto uniform = dyn_cast<UniformOp>(inner); uniform && uniform.getType().isInteger(64))
+        return uniform.emitOpError() << "expected a real or a bool for elements, got an int; "
+                                        "convert it in the scalar program";
       if (isa<StoredOp, LargestOp>(inner))
         return inner.emitOpError() << "expected a body with bound dtypes; run specialise first";
     }
@@ -144,12 +154,12 @@ private:
     auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op), fuse::Pattern::Elements,
                                    precision, ScheduleAttr());
     kernel.getBody().emplaceBlock();
-    ScalarProgramBuilder scalarProgram(scalars, op.getScalars());
+    ScalarProgram scalarProgram(scalars, op.getScalars());
     formPass(op, kernel, scalarProgram);
   }
 
   /// One pass: slots, then loads, the elements' slice and stores.
-  void formPass(OpOp op, KernelOp kernel, ScalarProgramBuilder &scalarProgram) {
+  void formPass(OpOp op, KernelOp kernel, ScalarProgram &scalarProgram) {
     OpBuilder slots = OpBuilder::atBlockEnd(&kernel.getBody().front());
     OpBuilder after = slots;
     auto each = EachOp::create(after, kernel.getLoc(), TypeRange(), ArrayAttr());
@@ -165,7 +175,7 @@ private:
     for (Operation *inner : slice) {
       mapSlots(inner, scalarProgram, slots, mapping);
       if (!isa<ReadOp, WriteOp, UniformOp>(inner))
-        body.clone(*inner, mapping);
+        clonePlaced(body, inner, mapping);
     }
     formStores(op, slice, body, mapping);
     if (each.getBody().front().empty() || !isa<YieldOp>(each.getBody().front().back()))
@@ -194,7 +204,7 @@ private:
   }
 
   /// A slot stands where elements first use it, so an unused one costs nothing.
-  void mapSlots(Operation *inner, ScalarProgramBuilder &scalarProgram, OpBuilder &slots,
+  void mapSlots(Operation *inner, ScalarProgram &scalarProgram, OpBuilder &slots,
                 IRMapping &mapping) {
     if (isa<UniformOp>(inner))
       return;

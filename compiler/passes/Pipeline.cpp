@@ -33,17 +33,17 @@ std::string selectDtypes(StringRef dtypes, bool added) {
   return llvm::join(selected, ",");
 }
 
-/// Bind the dtypes of the request, then add its features in the table's order.
+/// Bind the dtypes of the request, add its features in the table's order, and check the scopes.
 Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options) {
   for (const std::string &name : options.features)
     if (!findFeature(name))
       return addedOperands({}, options.features).takeError();
   OpPassManager &nested = manager.nest<fuse::OpOp>();
-  nested.addPass(createInferScopes());
   nested.addPass(createSpecialise({selectDtypes(options.dtypes, false)}));
   for (const Feature &feature : allFeatures())
     if (llvm::is_contained(options.features, feature.name))
       nested.addPass(passOf(feature.pass)(selectDtypes(options.dtypes, true)));
+  nested.addPass(createInferScopes());
   return {};
 }
 

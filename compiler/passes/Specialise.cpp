@@ -132,10 +132,10 @@ private:
     if (!constant)
       return;
     Value folded = constant;
-    if (auto type = dyn_cast<FloatType>(uniform.getType())) {
+    if (constant.getType() != uniform.getType()) {
       OpBuilder builder(uniform);
-      folded = arith::ConstantOp::create(builder, uniform.getLoc(),
-                                         roundTo(cast<FloatAttr>(constant.getValue()), type));
+      auto rounded = roundTo(cast<FloatAttr>(constant.getValue()), cast<FloatType>(uniform.getType()));
+      folded = arith::ConstantOp::create(builder, uniform.getLoc(), rounded);
     }
     uniform.replaceAllUsesWith(folded);
     uniform.erase();

@@ -1,0 +1,87 @@
+#include "compiler/emit/ScalarComments.h"
+
+#include "compiler/emit/Expressions.h"
+#include "compiler/emit/Words.h"
+
+using namespace mlir;
+using namespace fw::fuse;
+
+namespace fw::emit {
+namespace {
+
+Text plainConstant(arith::ConstantOp constant) {
+  if (auto real = dyn_cast<FloatAttr>(constant.getValue()))
+    return plainNumber(real.getValueAsDouble());
+  auto integer = cast<IntegerAttr>(constant.getValue());
+  if (integer.getType().isInteger(1))
+    return {integer.getValue().isZero() ? "false" : "true"};
+  return {std::to_string(integer.getInt())};
+}
+
+std::string labelOf(Operation *op) {
+  auto label = op->getAttrOfType<StringAttr>(kLabel);
+  return label ? "   " + commentText(label.getValue()) : "";
+}
+
+class ScalarCommentsPrinter {
+public:
+  Result<std::string> print(ScalarsOp scalars) {
+    for (Operation &op : scalars.getBody().front())
+      if (auto printed = visit(&op); !printed)
+        return printed.takeError();
+    return std::move(out);
+  }
+
+private:
+  Result<void> visit(Operation *op) {
+    if (auto result = dyn_cast<ResultOp>(op)) {
+      addSlot(result);
+      return {};
+    }
+    if (auto scalar = dyn_cast<ScalarOp>(op)) {
+      expressions.set(scalar, {commentText(scalar.getScalar())});
+      return {};
+    }
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      expressions.set(constant, plainConstant(constant));
+      return {};
+    }
+    Result<Text> text = expressions.spell(op);
+    if (!text)
+      return text.takeError();
+    Value value = op->getResult(0);
+    expressions.set(value, *text);
+    if (wantsLine(op, *text) && !op->hasOneUse())
+      addValue(op, *text);
+    return {};
+  }
+
+  /// A value that several lines read gets its own, without a number.
+  void addValue(Operation *op, const Text &text) {
+    auto given = op->getAttrOfType<StringAttr>(kName);
+    std::string name = given ? names.unique(commentText(given.getValue())) : names.next("s");
+    out += "//     " + name + " = " + text.text + labelOf(op) + "\n";
+    expressions.set(op->getResult(0), {name});
+  }
+
+  void addSlot(ResultOp result) {
+    const Text &text = expressions.of(result.getValue());
+    std::string slot = commentText(result.getSlot());
+    std::string number = "[" + std::to_string(slots++) + "] ";
+    out += "// " + number + slot + (text.text == slot ? "" : " = " + text.text) +
+           labelOf(result.getValue().getDefiningOp()) + "\n";
+  }
+
+  Expressions expressions{Expressions::Column::Plain};
+  Names names;
+  std::string out;
+  unsigned slots = 0;
+};
+
+} // namespace
+
+Result<std::string> scalarComments(ScalarsOp scalars) {
+  return ScalarCommentsPrinter().print(scalars);
+}
+
+} // namespace fw::emit

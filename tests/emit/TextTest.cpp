@@ -1,0 +1,144 @@
+// The pieces of the printer: table, parentheses, literals, identifiers, comments.
+#include "tests/emit/Modules.h"
+
+#include "compiler/emit/Spelling.h"
+#include "compiler/emit/Words.h"
+#include "templates/Templates.h"
+
+#include <gtest/gtest.h>
+
+namespace fw::test {
+namespace {
+
+using namespace fw::emit;
+
+std::vector<std::string> semanticOnly() {
+  return {"fuse.op", "fuse.read", "fuse.write", "fuse.uniform", "fuse.stored", "fuse.largest", "fuse.reduce"};
+}
+
+TEST(Spelling, EveryFuseOperationOfThePhaseLevelHasARow) {
+  auto context = passes::createContext();
+  std::vector<std::string> without = semanticOnly();
+  for (mlir::RegisteredOperationName name : context->getRegisteredOperations()) {
+    std::string op = name.getStringRef().str();
+    if (name.getDialectNamespace() != "fuse" || llvm::is_contained(without, op))
+      continue;
+    EXPECT_NE(findSpelling(op), nullptr) << op << " needs a row in compiler/emit/spelling.def";
+  }
+}
+
+TEST(Spelling, EveryRowNamesARegisteredOperationAndIsUnique) {
+  auto context = passes::createContext();
+  for (const Spelling &row : allSpellings()) {
+    std::string op(row.op.substr(0, row.op.find(' ')));
+    EXPECT_TRUE(mlir::RegisteredOperationName::lookup(op, context.get())) << op;
+    EXPECT_EQ(findSpelling(row.op), &row) << row.op << " has two rows";
+    EXPECT_EQ(row.level == Level::Structure, row.text.empty() && row.plain.empty()) << row.op;
+  }
+}
+
+Text leaf(const char *text, Level level = Level::Name) { return {text, level}; }
+
+std::string filled(std::string_view op, std::vector<Text> operands) {
+  const Spelling *row = findSpelling(op);
+  return fill(row->text, row->level, operands).text;
+}
+
+TEST(Fill, ParenthesesKeepTheOrderOfOperations) {
+  Text sum = leaf("a + b", Level::Sum), product = leaf("a * b", Level::Product);
+  Text both = leaf("a && b", Level::And);
+  EXPECT_EQ(filled("arith.ori", {both, leaf("x")}), "(a && b) || x");
+  Text minus = leaf("-a", Level::Prefix), choice = leaf("c ? a : b", Level::Choice);
+  EXPECT_EQ(filled("arith.addf", {sum, leaf("x")}), "a + b + x");
+  EXPECT_EQ(filled("arith.addf", {leaf("x"), sum}), "x + (a + b)");
+  EXPECT_EQ(filled("arith.subf", {leaf("x"), sum}), "x - (a + b)");
+  EXPECT_EQ(filled("arith.mulf", {sum, product}), "(a + b) * (a * b)");
+  EXPECT_EQ(filled("arith.divf", {product, leaf("x")}), "a * b / x");
+  EXPECT_EQ(filled("arith.negf", {minus}), "-(-a)");
+  EXPECT_EQ(filled("arith.negf", {leaf("-2.0f", Level::Prefix)}), "-(-2.0f)");
+  EXPECT_EQ(filled("arith.subf", {minus, minus}), "-a - -a");
+  EXPECT_EQ(filled("math.fma", {sum, choice, minus}), "fw::math::fma(a + b, c ? a : b, -a)");
+  EXPECT_EQ(filled("arith.select", {choice, choice, choice}),
+            "(c ? a : b) ? (c ? a : b) : (c ? a : b)");
+}
+
+std::string f32(float value) { return literal(llvm::APFloat(value)).text; }
+std::string f64(double value) { return literal(llvm::APFloat(value)).text; }
+
+TEST(Literal, IsExact) {
+  EXPECT_EQ(f32(1.0f), "1.0f");
+  EXPECT_EQ(f32(-0.0f), "-0.0f");
+  EXPECT_EQ(f32(0.5f), "0.5f");
+  EXPECT_EQ(f32(0.1f), "0x1.99999ap-4f");
+  EXPECT_EQ(f32(1e30f), "0x1.93e594p+99f");
+  EXPECT_EQ(f32(0x1p-149f), "0x0.000002p-126f");
+  EXPECT_EQ(f64(0.1), "0x1.999999999999ap-4");
+  EXPECT_EQ(f64(3.0), "3.0");
+  EXPECT_EQ(f32(INFINITY), "fw::bitCast<float>(0x7F800000u)");
+  EXPECT_EQ(f64(-INFINITY), "fw::bitCast<double>(0xFFF0000000000000ull)");
+  EXPECT_EQ(f32(NAN), "fw::bitCast<float>(0x7FC00000u)");
+}
+
+TEST(Identifier, AddedOperandsNeverMeetOthers) {
+  EXPECT_EQ(identifier("v_", "p.copy"), "v_pCopy");
+  EXPECT_EQ(identifier("v_", "p_copy"), "v_p_copy");
+  EXPECT_EQ(identifier("in_", "float"), "in_float");
+  EXPECT_EQ(identifier("in_", "a b\n"), "in_a_b_");
+}
+
+TEST(Names, AreHandedOutOnce) {
+  Names names;
+  EXPECT_EQ(names.unique("v_p"), "v_p");
+  EXPECT_EQ(names.unique("v_p"), "v_p_2");
+  EXPECT_EQ(names.next("t"), "t0");
+  EXPECT_EQ(names.next("t"), "t1");
+}
+
+TEST(CommentText, CannotLeaveItsLine) {
+  EXPECT_EQ(commentText("m = a \\\nint x;"), "m = a ? int x;");
+  EXPECT_EQ(commentText("a\r\xe2\x80\xae"), "a????");
+}
+
+TEST(CudaPrinter, TextIsSelfContainedAndHasOnlyTheFeaturesOfItsArch) {
+  std::string text = readFile("inputs/sgd.mlir");
+  auto newer = print(text, {.dtypes = "g=bf16", .arch = "sm_90"});
+  auto older = print(text, {.dtypes = "g=bf16", .arch = "sm_75"});
+  EXPECT_EQ(newer.source.find("#include"), newer.source.npos);
+  EXPECT_NE(newer.source.find("#define FW_HAS_L2_POLICY 1\n"), newer.source.npos);
+  EXPECT_EQ(older.source.find("#define FW_HAS_L2_POLICY 1\n"), older.source.npos);
+}
+
+TEST(CudaPrinter, OnlyNeededHeadersAreInTheText) {
+  std::string text = readFile("inputs/cast.mlir");
+  EXPECT_EQ(print(text, {.arch = "sm_90"}).source.find("struct bf16"), std::string::npos);
+  EXPECT_NE(print(text, {.dtypes = "y=bf16", .arch = "sm_90"}).source.find("struct bf16"), std::string::npos);
+}
+
+TEST(CudaPrinter, FactsAreThoseOfTheSchedule) {
+  auto kernel = print(readFile("inputs/sgd.mlir"),
+                      {.dtypes = "g=bf16", .arch = "sm_90", .schedule = "threads=256"});
+  EXPECT_EQ(kernel.symbol, "fw_sgd_p_f32_g_bf16_m_f32_v4");
+  EXPECT_EQ(kernel.threads, 256);
+  EXPECT_EQ(kernel.vec, 4);
+  EXPECT_EQ(kernel.inflight, 2);
+  EXPECT_EQ(kernel.chunk, 4096);
+  EXPECT_EQ(kernel.slots, 2u);
+  EXPECT_EQ(kernel.operands, (std::vector<std::string>{"p", "g", "m"}));
+  EXPECT_EQ(kernel.real, "f32");
+}
+
+TEST(CudaPrinter, RefusesAKernelWithoutASchedule) {
+  Compiled compiled = compile(readFile("inputs/sgd.mlir"), passes::Stage::Phases, {});
+  auto printed = printCuda(compiled.program(), **target::findArch("sm_90"));
+  ASSERT_FALSE(printed);
+  EXPECT_EQ(printed.error().text,
+            "expected a kernel of one pass with a known schedule, got 'sgd_p_f32_g_f32_m_f32'");
+}
+
+TEST(CudaPrinter, TheSameModuleGivesTheSameText) {
+  std::string text = readFile("inputs/adamw.mlir");
+  EXPECT_EQ(print(text, {.arch = "sm_90"}).source, print(text, {.arch = "sm_90"}).source);
+}
+
+} // namespace
+} // namespace fw::test

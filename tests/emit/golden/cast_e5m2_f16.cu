@@ -1,0 +1,40 @@
+// fw_cast_x_e5m2_y_f16_v8
+
+struct Op {
+  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, OPERANDS = 2, SLOTS = 0;
+  using Real = float;
+  template <int W> struct In {
+    fw::Raw<fw::e5m2, W> v_x;
+  };
+  template <int W> struct Out {
+    fw::Raw<fw::f16, W> v_y;
+  };
+  struct Uniform {
+  };
+  static FW_DEVICE Uniform uniform(const Real *scalars) {
+    Uniform u;
+    return u;
+  }
+  template <int W>
+  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+    fw::load<W>(in.v_x, fw::pointer<fw::e5m2>(pointers, 0), i, policy);
+  }
+  template <int W>
+  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      const float in_x = fw::get(in.v_x, k);
+      fw::set(out.v_y, k, in_x);
+    }
+  }
+  template <int W>
+  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+    fw::store<W>(out.v_y, fw::pointer<fw::f16>(pointers, 1), i);
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(Op::THREADS)
+fw_cast_x_e5m2_y_f16_v8(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
+    fw::u64 policy) {
+  fw::chunk<Op>(chunks, pointers, scalars, policy);
+}

@@ -1,0 +1,60 @@
+// fw_sgd_p_f32_g_f32_m_f32_v4
+// Scalar program of sgd, in f64:
+// [0] momentum
+// [1] lr
+
+struct Op {
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, OPERANDS = 3, SLOTS = 2;
+  using Real = float;
+  template <int W> struct In {
+    fw::Raw<float, W> v_p;
+    fw::Raw<float, W> v_g;
+    fw::Raw<float, W> v_m;
+  };
+  template <int W> struct Out {
+    fw::Raw<float, W> v_p;
+    fw::Raw<float, W> v_m;
+  };
+  struct Uniform {
+    float v_momentum;
+    float v_lr;
+  };
+  static FW_DEVICE Uniform uniform(const Real *scalars) {
+    Uniform u;
+    u.v_momentum = scalars[0];
+    u.v_lr = scalars[1];
+    return u;
+  }
+  template <int W>
+  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+    fw::load<W>(in.v_p, fw::pointer<float>(pointers, 0), i, policy);
+    fw::load<W>(in.v_g, fw::pointer<float>(pointers, 1), i, policy);
+    fw::load<W>(in.v_m, fw::pointer<float>(pointers, 2), i, policy);
+  }
+  template <int W>
+  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      const float in_p = fw::get(in.v_p, k);
+      const float in_g = fw::get(in.v_g, k);
+      const float in_m = fw::get(in.v_m, k);
+      // E1: m = momentum*m + g
+      const float v_m = fw::math::fma(u.v_momentum, in_m, in_g);
+      // E2: p = p - lr*m
+      const float v_p = fw::math::fma(-u.v_lr, v_m, in_p);
+      fw::set(out.v_p, k, v_p);
+      fw::set(out.v_m, k, v_m);
+    }
+  }
+  template <int W>
+  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+    fw::store<W>(out.v_p, fw::pointer<float>(pointers, 0), i);
+    fw::store<W>(out.v_m, fw::pointer<float>(pointers, 2), i);
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(Op::THREADS)
+fw_sgd_p_f32_g_f32_m_f32_v4(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
+    fw::u64 policy) {
+  fw::chunk<Op>(chunks, pointers, scalars, policy);
+}

@@ -1,0 +1,51 @@
+// RUN: fw-opt %s --form-phases --split-input-file --verify-diagnostics
+
+fuse.op @norm over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  // expected-error@+1 {{'fuse.reduce' op expected an op without reductions, got sum[tensor]; reductions are not compiled yet}}
+  %0 = fuse.reduce sum keep <tensor> %x : f32
+  fuse.write "y", %0 : f32
+}
+
+// -----
+
+// expected-error@+1 {{'fuse.op' op expected an op over elements, got domain axes; rows and axes are not compiled yet}}
+fuse.op @rows over <axes, kept = ["row"], spanned = ["column"]>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+}
+
+// -----
+
+// expected-error@+1 {{'fuse.op' op expected operands with one value per element, got 'n' of scope tensor; such operands are not compiled yet}}
+fuse.op @per_tensor over <elements>
+    operands [#fuse.operand<name = "n", role = in, dtype = "f32", scope = <tensor>>]
+    scalars [] {
+}
+
+// -----
+
+fuse.op @unbound over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  // expected-error@+1 {{'fuse.stored' op expected a body with bound dtypes; run specialise first}}
+  %0 = fuse.stored "y", %x : f32
+  fuse.write "y", %0 : f32
+}
+
+// -----
+
+fuse.op @int over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [#fuse.hyper<name = "t", kind = int>] {
+  %t = fuse.scalar "t" : i64
+  // expected-error@+1 {{'fuse.uniform' op expected a real or a bool for elements, got an int; convert it in the scalar program}}
+  %0 = fuse.uniform %t : i64 to i64
+}

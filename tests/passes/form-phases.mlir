@@ -1,0 +1,119 @@
+// RUN: fw-opt %s --form-phases --split-input-file | FileCheck %s
+
+// CHECK-LABEL: fuse.program @demo operands [
+// CHECK-SAME:  scalars [#fuse.hyper<name = "t", kind = int>
+// CHECK-SAME:  equations = {E1 = "m = beta1*m + g"}
+// CHECK-NEXT:  fuse.scalars {
+// Slots in the order of their first use; a value that two slots need is computed once.
+// CHECK-NEXT:    %[[BETA1:.+]] = fuse.scalar "beta1" : f64
+// CHECK-NEXT:    fuse.result "beta1", %[[BETA1]] : f64 to f32
+// CHECK-NEXT:    %[[ONE:.+]] = arith.constant 1.000000e+00 : f64
+// CHECK-NEXT:    %[[U0:.+]] = arith.subf %[[ONE]], %[[BETA1]] {fuse.label = "E1"} : f64
+// CHECK-NEXT:    fuse.result "u0", %[[U0]] : f64 to f32
+// CHECK-NEXT:    %[[T:.+]] = fuse.scalar "t" : i64
+// CHECK-NEXT:    %[[POWER:.+]] = math.fpowi %[[BETA1]], %[[T]] : f64, i64
+// CHECK-NEXT:    %[[C1:.+]] = arith.subf %[[ONE]], %[[POWER]] {fuse.name = "c1"} : f64
+// CHECK-NEXT:    fuse.result "c1", %[[C1]] : f64 to f32
+// CHECK-NEXT:  }
+// CHECK-NEXT:  fuse.kernel @demo_p_f32_g_bf16_m_f16_s_f32_p_copy_e5m2_sat elements f32 {
+// CHECK-NEXT:    %[[SB:.+]] = fuse.slot "beta1" : f32
+// CHECK-NEXT:    %[[SU:.+]] = fuse.slot "u0" : f32
+// CHECK-NEXT:    %[[SC:.+]] = fuse.slot "c1" : f32
+// CHECK-NEXT:    fuse.each {
+// Loads in operand order, each once; `p` is written alone, so it is not loaded.
+// CHECK-NEXT:      %[[GR:.+]] = fuse.load "g" : bf16
+// CHECK-NEXT:      %[[G:.+]] = fuse.cast %[[GR]] : bf16 to f32
+// CHECK-NEXT:      %[[MR:.+]] = fuse.load "m" : f16
+// CHECK-NEXT:      %[[M:.+]] = fuse.cast %[[MR]] : f16 to f32
+// CHECK-NEXT:      %[[X:.+]] = arith.mulf %[[SB]], %[[M]] : f32
+// CHECK-NEXT:      %[[Y:.+]] = arith.mulf %[[SU]], %[[G]] : f32
+// CHECK-NEXT:      %[[NEW:.+]] = arith.addf %[[X]], %[[Y]] {fuse.label = "E1", fuse.name = "m"} : f32
+// CHECK-NEXT:      %[[P:.+]] = arith.divf %[[NEW]], %[[SC]] : f32
+// Stores in operand order, rounded with the dtype's overflow mode. Scopes are gone, `s` never was.
+// CHECK-NEXT:      fuse.store "p", %[[P]] : f32
+// CHECK-NEXT:      %[[N:.+]] = fuse.cast %[[NEW]] : f32 to f16
+// CHECK-NEXT:      fuse.store "m", %[[N]] : f16
+// CHECK-NEXT:      %[[C:.+]] = fuse.cast saturate %[[P]] : f32 to f8E5M2
+// CHECK-NEXT:      fuse.store "p.copy", %[[C]] : f8E5M2
+// CHECK-NEXT:    }
+fuse.op @demo over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "g", role = grad, dtype = "bf16", scope = <element>>,
+              #fuse.operand<name = "m", role = state, dtype = "f16", scope = <element>, init = 0.0 : f64>,
+              #fuse.operand<name = "s", role = state, dtype = "f32", scope = <element>, init = 0.0 : f64>,
+              #fuse.operand<name = "p.copy", role = out, dtype = "e5m2.sat", scope = <element>>]
+    scalars [#fuse.hyper<name = "t", kind = int>, #fuse.hyper<name = "lr", value = 0.001 : f64>,
+             #fuse.hyper<name = "beta1", value = 0.9 : f64>]
+    attributes {equations = {E1 = "m = beta1*m + g"}} {
+  %lr = fuse.scalar "lr" : f64
+  %unused = fuse.uniform %lr : f64 to f32
+  %s = fuse.read "s" : f32
+  %beta1 = fuse.scalar "beta1" : f64
+  %b = fuse.uniform %beta1 : f64 to f32
+  %m = fuse.read "m" {fuse.scope = #fuse.scope<element>} : f32
+  %0 = arith.mulf %b, %m {fuse.scope = #fuse.scope<element>} : f32
+  %one = arith.constant 1.0 : f64
+  %1 = arith.subf %one, %beta1 {fuse.label = "E1"} : f64
+  %2 = fuse.uniform %1 : f64 to f32
+  %g = fuse.read "g" : f32
+  %3 = arith.mulf %2, %g : f32
+  %4 = arith.addf %0, %3 {fuse.label = "E1", fuse.name = "m"} : f32
+  %t = fuse.scalar "t" : i64
+  %5 = math.fpowi %beta1, %t : f64, i64
+  %6 = arith.subf %one, %5 {fuse.name = "c1"} : f64
+  %7 = fuse.uniform %6 : f64 to f32
+  %8 = arith.divf %4, %7 : f32
+  fuse.write "p.copy", %8 : f32
+  fuse.write "m", %4 : f32
+  fuse.write "p", %8 : f32
+}
+
+// -----
+
+// Names of slots never meet: a value called like a scalar, or like another, or like u0, yields.
+// CHECK-LABEL: fuse.program @names
+// CHECK:       fuse.result "u0", %{{.+}} : f64 to f64
+// CHECK:       fuse.result "lr", %{{.+}} : f64 to f64
+// CHECK:       fuse.result "c", %{{.+}} : f64 to f64
+// CHECK:       fuse.result "u2", %{{.+}} : f64 to f64
+// CHECK:       fuse.result "warm", %{{.+}} : i1 to i1
+// CHECK:       fuse.kernel @names_p_f64 elements f64
+// CHECK:         fuse.slot "warm" : i1
+fuse.op @names over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f64", scope = <element>>]
+    scalars [#fuse.hyper<name = "lr", value = 0.001 : f64>, #fuse.hyper<name = "warm", kind = bool>,
+             #fuse.hyper<name = "u1", value = 1.0 : f64>] {
+  %lr = fuse.scalar "lr" : f64
+  %0 = math.sqrt %lr {fuse.name = "lr"} : f64
+  %1 = math.exp %lr {fuse.name = "c"} : f64
+  %2 = math.log %lr {fuse.name = "c"} : f64
+  %0e = fuse.uniform %0 : f64 to f64
+  %1e = fuse.uniform %1 : f64 to f64
+  %2e = fuse.uniform %2 : f64 to f64
+  %lre = fuse.uniform %lr : f64 to f64
+  %warm = fuse.scalar "warm" : i1
+  %warme = fuse.uniform %warm : i1 to i1
+  %p = fuse.read "p" : f64
+  %3 = arith.mulf %p, %0e : f64
+  %4 = arith.mulf %3, %lre : f64
+  %5 = arith.mulf %4, %1e : f64
+  %6 = arith.mulf %5, %2e : f64
+  %7 = arith.select %warme, %6, %p : f64
+  fuse.write "p", %7 : f64
+}
+
+// -----
+
+// An op without scalars has an empty scalar program; a uniform value may be stored as it is.
+// CHECK-LABEL: fuse.program @fill
+// CHECK:       fuse.kernel @fill_y_f32 elements f32 {
+// CHECK-NEXT:    %[[A:.+]] = fuse.slot "a" : f32
+// CHECK-NEXT:    fuse.each {
+// CHECK-NEXT:      fuse.store "y", %[[A]] : f32
+fuse.op @fill over <elements>
+    operands [#fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [#fuse.hyper<name = "a", value = 0.0 : f64>] {
+  %a = fuse.scalar "a" : f64
+  %0 = fuse.uniform %a : f64 to f32
+  fuse.write "y", %0 : f32
+}

@@ -1,0 +1,56 @@
+// RUN: fw-opt %s --pass-pipeline='builtin.module(fuse.op(infer-scopes))' | FileCheck %s
+
+// Constants, scalars, operands and what is computed from them.
+// CHECK-LABEL: fuse.op @scopes
+fuse.op @scopes over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "g", role = grad, dtype = "f32", scope = <element>>]
+    scalars [#fuse.hyper<name = "lr", value = 0.001 : f64>] {
+  // CHECK: arith.constant {fuse.scope = #fuse.scope<const>} 2.000000e+00 : f64
+  %two = arith.constant 2.0 : f64
+  // CHECK: fuse.scalar "lr" {fuse.scope = #fuse.scope<launch>}
+  %lr = fuse.scalar "lr" : f64
+  // CHECK: arith.mulf {{.*}} {fuse.scope = #fuse.scope<launch>} : f64
+  %0 = arith.mulf %two, %lr : f64
+  // CHECK: fuse.uniform {{.*}} {fuse.scope = #fuse.scope<launch>} : f64 to f32
+  %1 = fuse.uniform %0 : f64 to f32
+  // CHECK: fuse.read "g" {fuse.scope = #fuse.scope<element>}
+  %g = fuse.read "g" : f32
+  // CHECK: arith.mulf {{.*}} {fuse.scope = #fuse.scope<element>} : f32
+  %2 = arith.mulf %1, %g : f32
+  fuse.write "p", %2 : f32
+}
+
+// A reduction has the scope it keeps; blocks of one size meet in themselves, of two sizes in element.
+// CHECK-LABEL: fuse.op @reductions
+fuse.op @reductions over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "a", role = in, dtype = "f32", scope = <blocks, size = 64>>,
+              #fuse.operand<name = "b", role = in, dtype = "f32", scope = <blocks, size = 256>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  // CHECK: fuse.reduce sum keep <tensor> {{.*}} {fuse.scope = #fuse.scope<tensor>}
+  %sum = fuse.reduce sum keep <tensor> %x : f32
+  // CHECK: fuse.read "a" {fuse.scope = #fuse.scope<blocks, size = 64>}
+  %a = fuse.read "a" : f32
+  %b = fuse.read "b" : f32
+  // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<blocks, size = 64>}
+  %0 = arith.addf %a, %sum : f32
+  // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<element>}
+  %1 = arith.addf %a, %b : f32
+  fuse.write "y", %1 : f32
+}
+
+// CHECK-LABEL: fuse.op @axes
+fuse.op @axes over <axes, kept = ["row"], spanned = ["column"]>
+    operands [#fuse.operand<name = "r", role = row, dtype = "f32", scope = <axes, axes = ["row"]>>,
+              #fuse.operand<name = "c", role = column, dtype = "f32", scope = <axes, axes = ["column"]>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %r = fuse.read "r" : f32
+  %c = fuse.read "c" : f32
+  // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<axes, axes = ["row", "column"]>}
+  %0 = arith.addf %r, %c : f32
+  fuse.write "y", %0 : f32
+}
