@@ -14,7 +14,8 @@ struct Nvrtc::Symbols {
 
 namespace {
 
-constexpr int success = 0; // NVRTC_SUCCESS
+constexpr int success = 0,
+              builtinsFailure = 7; // NVRTC_SUCCESS, NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
 
 struct SymbolRow {
   const char *name;
@@ -194,7 +195,7 @@ Result<CompiledKernel> Nvrtc::compile(const std::string &source, const std::stri
                           std::move(resources)};
   }
 
-  bool builtins = log.find("builtins") != log.npos;
+  bool builtins = program.status == builtinsFailure;
   std::string header = version() + " (" + libraryPath + ")\nbuiltins: " + builtinsName() +
                        (builtinsBeside() ? ", beside it\n" : ", NOT beside it\n") +
                        "options: " + joined(options) + "\n";

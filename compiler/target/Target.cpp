@@ -149,6 +149,8 @@ std::string compileName(const Arch &arch, std::span<const Feature> used) {
   return std::string(arch.name) + (accelerated ? "a" : "");
 }
 
+std::string virtualName(const Arch &arch) { return "compute_" + std::to_string(arch.number); }
+
 Result<CompileTarget> compileTargetFor(int major, int minor, std::span<const int> supported) {
   int number = 10 * major + minor;
   const Arch *exact = findArch(major, minor);

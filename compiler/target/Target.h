@@ -79,6 +79,9 @@ const char *limitName(Limit limit);
 /// What NVRTC is told for code that uses these features: "sm_90", or "sm_90a" where one needs it.
 std::string compileName(const Arch &arch, std::span<const Feature> used = {});
 
+/// The virtual arch of the same number, for PTX text: "compute_90".
+std::string virtualName(const Arch &arch);
+
 /// How to compile for a device with one NVRTC.
 struct CompileTarget {
   std::string option;    ///< value of --gpu-architecture

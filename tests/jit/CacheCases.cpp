@@ -24,7 +24,8 @@ int failuresOf(int count, const std::function<int(int)> &body) {
   return failures;
 }
 
-TEST(CacheCases, case_N01) { // 8 cold processes, the same 8 kernels, one folder, 50 rounds
+// 8 cold processes, the same 8 kernels, one folder, 50 rounds.
+TEST(CacheCases, case_N01) {
   int compiles = 0;
   for (int round = 0; round < 50; ++round) {
     TemporaryFolder folder;
@@ -47,7 +48,8 @@ TEST(CacheCases, case_N01) { // 8 cold processes, the same 8 kernels, one folder
   EXPECT_EQ(compiles, 50 * 8) << "one compile per kernel and host";
 }
 
-TEST(CacheCases, case_N03) { // kill -9 while compiling; the next run goes on within seconds
+// Kill -9 while compiling; the next run goes on within seconds.
+TEST(CacheCases, case_N03) {
   TemporaryFolder folder;
   pid_t child = startChild([&] {
     StubCompiler slow(std::chrono::seconds(60));
@@ -137,7 +139,8 @@ size_t filesBelow(const std::string &folder) {
   return count;
 }
 
-TEST(CacheCases, case_N05) { // removing a staged file or a lock says "busy": ignored, cleaned later
+// Removing a staged file or a lock says "busy": ignored, cleaned later.
+TEST(CacheCases, case_N05) {
   TemporaryFolder folder;
   StubCompiler compiler;
   Messages messages;
@@ -161,7 +164,8 @@ TEST(CacheCases, case_N05) { // removing a staged file or a lock says "busy": ig
   EXPECT_EQ(filesBelow(folder.path), 1u) << "only the new entry";
 }
 
-TEST(CacheCases, case_N07) { // folder not writable, owned by somebody else, or no home set
+// Folder not writable, owned by somebody else, or no home set.
+TEST(CacheCases, case_N07) {
   TemporaryFolder folder;
   ASSERT_EQ(::chmod(folder.path.c_str(), 0755), 0);
   std::filesystem::create_directory(folder / "readonly");
@@ -225,8 +229,8 @@ TEST(CacheCases, case_N07_nothingUsableAtAllStaysInMemory) {
   EXPECT_EQ(messages.count(), 1u) << messages.all();
 }
 
-TEST(CacheCases,
-     case_N09) { // device full or quota hit while writing: no partial entry, the run goes on
+// Device full or quota hit while writing: no partial entry, the run goes on.
+TEST(CacheCases, case_N09) {
   for (int error : {ENOSPC, EDQUOT, EFBIG}) {
     TemporaryFolder folder;
     StubCompiler compiler;
@@ -261,7 +265,8 @@ TEST(CacheCases, case_N09_realLimitOfTheSystem) {
             0);
 }
 
-TEST(CacheCases, case_N11) { // a group's folder keeps its modes; the staging folder is private
+// A group's folder keeps its modes; the staging folder is private.
+TEST(CacheCases, case_N11) {
   TemporaryFolder folder;
   ASSERT_EQ(::chmod(folder.path.c_str(), 02770), 0);
   StubCompiler compiler;
@@ -305,7 +310,8 @@ TEST(CacheCases, case_N11_entriesOfTheGroupAreUsedOnlyWhereSharingIsAskedFor) {
   EXPECT_EQ(run(false, false), 11) << "without sharing the group's folder is not trusted";
 }
 
-TEST(CacheCases, case_N13) { // two hosts, the same pid, one network folder
+// Two hosts, the same pid, one network folder.
+TEST(CacheCases, case_N13) {
   EXPECT_NE(stagingName("node1", 4711, 1), stagingName("node2", 4711, 1));
   EXPECT_NE(stagingName("node", 4711, 1), stagingName("node", 4711, 2))
       << "containers share host names";
@@ -329,7 +335,8 @@ TEST(CacheCases, locksThatDoNotWorkMeanACompileAndOneWarning) {
   EXPECT_NE(messages.all().find("cannot be locked"), std::string::npos);
 }
 
-TEST(CacheCases, case_O01) { // the same op in two processes: the second compiles nothing
+// The same op in two processes: the second compiles nothing.
+TEST(CacheCases, case_O01) {
   TemporaryFolder folder;
   auto calls = [&] {
     return inChild([&] {
@@ -353,7 +360,8 @@ TEST(CacheCases, case_O01) { // the same op in two processes: the second compile
   EXPECT_EQ(calls(), 10);
 }
 
-TEST(CacheCases, case_O07) { // a change that kernel X does not contain: X still hits
+// A change that kernel X does not contain: X still hits.
+TEST(CacheCases, case_O07) {
   TemporaryFolder folder;
   StubCompiler compiler;
   for (const char *buildId :
@@ -369,7 +377,8 @@ TEST(CacheCases, case_O07) { // a change that kernel X does not contain: X still
   EXPECT_EQ(compiler.calls, 1);
 }
 
-TEST(CacheCases, case_R07) { // an object of an AVX-512 host is a miss on an AVX2 host
+// An object of an AVX-512 host is a miss on an AVX2 host.
+TEST(CacheCases, case_R07) {
   TemporaryFolder folder;
   int calls = 0;
   auto objectFor = [&](const std::string &features) {

@@ -4,6 +4,7 @@
 #include "compiler/jit/Artefacts.h"
 #include "compiler/jit/Cache.h"
 #include "compiler/jit/Hash.h"
+#include "compiler/jit/Jobs.h"
 #include "compiler/jit/KernelCompiler.h"
 
 #include <atomic>

@@ -98,7 +98,8 @@ TEST(Target, knownDeviceGetsItsOwnArch) {
   EXPECT_EQ(target->note, "");
 }
 
-TEST(Target, case_P01) { // GPU newer than NVRTC: PTX of the newest virtual arch, and one note
+// GPU newer than NVRTC: PTX of the newest virtual arch, and one note.
+TEST(Target, case_P01) {
   Result<CompileTarget> target = compileTargetFor(12, 1, nvrtcUpToHopper);
   ASSERT_TRUE(target);
   EXPECT_EQ(target->option, "compute_90");
