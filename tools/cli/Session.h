@@ -1,0 +1,68 @@
+// What the commands share: settings, ops by name or file, requests from flags, errors on stderr.
+#pragma once
+
+#include "compiler/Compiler.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fw::cli {
+
+/// Keys in the order in which they are added.
+using Json = nlohmann::ordered_json;
+
+/// What a command does once its flags are read; the value is the exit code.
+using Action = std::function<Result<int>()>;
+
+struct Session {
+  jit::Settings settings;
+  bool json = false;
+  Action action; ///< of the command that was named
+
+  CompilerOptions compilerOptions() const;
+};
+
+/// --dtype, --option, --feature, --absent and --schedule.
+struct RequestFlags {
+  std::vector<std::string> dtypes, options, features, absent, schedule;
+
+  /// True when the caller names a request of his own instead of the op's profiles.
+  bool namesRequest() const {
+    return !dtypes.empty() || !options.empty() || !features.empty() || !absent.empty();
+  }
+};
+void addRequestFlags(CLI::App &command, RequestFlags &flags);
+void addJsonFlag(CLI::App &command, Session &session);
+
+/// The op that OP names: a shipped one, the op of a file, or file:name.
+Result<language::OpHandle> findOp(const std::string &name);
+/// "all" or OPs.
+Result<std::vector<language::OpHandle>> findOps(const std::vector<std::string> &names);
+
+/// The request of the flags.
+Result<Request> makeRequest(const language::OpHandle &op, const RequestFlags &flags,
+                            const std::string &target);
+
+/// The requests to compile or verify: the one of the flags, or the op's profiles, which are those
+/// of ops/profiles.def for a shipped op, else the usual ones of its roles. `flags.schedule` is for
+/// all.
+Result<std::vector<Request>> requestsOf(const language::OpHandle &op, const RequestFlags &flags,
+                                        const std::string &target);
+
+/// "param=f32,grad=bf16" of the request as it was asked for; "" for all defaults.
+std::string dtypesText(const Request &request);
+/// "amsgrad=true +copy"
+std::string choicesText(const Request &request);
+
+/// Prints an error with its log on stderr and returns its exit code.
+int printError(const Error &error);
+
+/// Warnings of the op's file, on stderr.
+void printWarnings(const language::OpHandle &op);
+
+} // namespace fw::cli
