@@ -35,13 +35,15 @@ int report(const fw::Error &error, fw_cpu_error *out) {
   return static_cast<int>(error.code);
 }
 
-/// Runs `body`, which gives a Result<void>; an exception (memory) becomes a status.
+/// Runs `body`, which gives a Result<void>; an exception becomes a status.
 template <class Body> int guarded(fw_cpu_error *out, Body body) {
   try {
     Result<void> result = body();
     return result ? static_cast<int>(Code::OK) : report(result.error(), out);
   } catch (const std::bad_alloc &) {
     return static_cast<int>(Code::OUT_OF_MEMORY);
+  } catch (const std::exception &exception) {
+    return report({Code::INTERNAL, exception.what()}, out);
   }
 }
 

@@ -16,7 +16,11 @@ struct LoweringOptions {
 /// with a loop over `unroll` vectors and a tail over single elements, both of the same text.
 std::unique_ptr<mlir::Pass> createLowerKernels(LoweringOptions options);
 
-/// Everything that createLowerKernels made -> LLVM dialect, in one conversion.
+/// Wraps each function so that its body runs rounding to nearest even, with denormals, whatever
+/// mode the caller is in, and gives the caller's mode back.
+std::unique_ptr<mlir::Pass> createGuardMode(llvm::StringRef arch);
+
+/// Everything that these two made -> LLVM dialect, in one conversion.
 std::unique_ptr<mlir::Pass> createLowerToLlvm();
 
 } // namespace fw::cpu

@@ -51,10 +51,13 @@ private:
 
 Result<void> lower(Session &session, ModuleOp module, const CompileOptions &options) {
   PassManager passes(&session.context);
-  passes.enableVerifier(false); // the parser verified what came in; tests verify what we make
+  // What the parser took is well formed, and what we make of it is verified where it is read.
+  passes.enableVerifier(options.stage != Stage::Object);
   passes.addPass(createLowerKernels({options.features, options.unroll}));
-  if (options.stage != Stage::Vectors)
+  if (options.stage != Stage::Vectors) {
+    passes.addPass(createGuardMode(options.features.architecture()));
     passes.addPass(createLowerToLlvm());
+  }
   if (failed(passes.run(module)))
     return session.error("cannot lower the kernel to vector code");
   return {};
@@ -63,6 +66,8 @@ Result<void> lower(Session &session, ModuleOp module, const CompileOptions &opti
 /// What every function promises, so that code generation adds neither unwind tables nor calls.
 void setAttributes(llvm::Module &module, const Features &features) {
   for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
     function.setDoesNotThrow();
     function.addFnAttr("prefer-vector-width", std::to_string(features.lanes(1) * 8));
     function.addFnAttr("no-builtins");

@@ -83,7 +83,10 @@ TEST(Features, FusedMultiplyAddIsOneInstruction) {
     std::string assembly = compileStage(phases, "asm", features.c_str());
     EXPECT_NE(assembly.find("vfmadd213ps"), std::string::npos);
     EXPECT_NE(assembly.find("vfmadd213ss"), std::string::npos); // the tail
-    EXPECT_EQ(assembly.find("call"), std::string::npos);
+    size_t calls = 0; // the guard's call of the body, and none of a library
+    for (size_t at = 0; (at = assembly.find("call", at)) != std::string::npos; ++at)
+      ++calls;
+    EXPECT_EQ(calls, 1u);
   }
 }
 #endif

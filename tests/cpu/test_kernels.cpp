@@ -4,7 +4,12 @@
 #include "tests/cpu/Adamw.h"
 #include "tests/cpu/Harness.h"
 
+#include <atomic>
 #include <random>
+#include <thread>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace fw::cpu::test {
 namespace {
@@ -162,6 +167,45 @@ TEST(Kernels, BoolSlotTravelsAsZeroOrOneAndUniformArithmeticIsHoisted) {
     for (int i = 0; i < 77; ++i)
       EXPECT_EQ(y[i], x[i] * (flag != 0 ? 3.0f : -3.0f));
   }
+}
+
+#if defined(__x86_64__)
+TEST(Kernels, CallersModeNeitherChangesResultsNorIsChanged) {
+  Kernel kernel(adamwProgram("f32"));
+  const unsigned before = _mm_getcsr();
+  const unsigned flushing = before | 0x8040; // flush to zero, denormals are zero
+  const unsigned upward = before | 0x4000;
+  const float tiny = 0x1p-140f;
+  for (unsigned mode : {before, flushing, upward}) {
+    std::vector<float> p(37, tiny), g(37, tiny), m(37, tiny), v(37, 0.3f);
+    std::vector<float> wantP = p, wantM = m, wantV = v;
+    AdamwScalars scalars;
+    for (int i = 0; i < 37; ++i)
+      adamwElement(scalars, wantP[i], g[i], wantM[i], wantV[i]);
+    _mm_setcsr(mode);
+    kernel({p.data(), g.data(), m.data(), v.data()}, 0, 37, &scalars);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(after & ~0x3fu, mode & ~0x3fu); // but for the sticky flags
+    EXPECT_EQ(std::memcmp(p.data(), wantP.data(), 37 * sizeof(float)), 0);
+    EXPECT_EQ(std::memcmp(m.data(), wantM.data(), 37 * sizeof(float)), 0);
+    EXPECT_EQ(std::memcmp(v.data(), wantV.data(), 37 * sizeof(float)), 0);
+  }
+}
+#endif
+
+TEST(Kernels, ThreadsCompileLinkAndRunTogether) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      const bool narrow = t % 2 == 0;
+      for (int i = 0; i < 4; ++i)
+        wrong += adamwDifferences(Kernel(adamwProgram(narrow ? "bf16" : "f32")), 500 + t, narrow);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Kernels, ObjectIsTheSameEachTimeAndLinksMoreThanOnce) {
