@@ -109,8 +109,8 @@ FW_API size_t fw_shipped_op_count(void);
 FW_API const char *fw_shipped_op_name(size_t index);
 
 FW_API fw_status fw_op_find(fw_context *context, const char *name, fw_op **out);
-/* Parses and checks `length` bytes of op text. `file` names it in errors. The text's last op that no
-   other calls is taken, or the op called `name` (may be NULL). */
+/* Parses and checks `length` bytes of op text and takes the op called `name`; with NULL the text must
+   have one op. `file` names the text in errors; may be NULL. Warnings go to the log. */
 FW_API fw_status fw_op_parse(fw_context *context, const char *text, size_t length, const char *file,
                              const char *name, fw_op **out);
 FW_API void fw_op_destroy(fw_op *op);
@@ -148,7 +148,9 @@ typedef struct fw_request fw_request;
 FW_API fw_status fw_request_create(const fw_op *op, fw_request **out);
 FW_API void fw_request_destroy(fw_request *request);
 
-/* `operand` is an operand's name or a role (all operands of it); a name wins. */
+/* These calls only note what is wanted: a name or a value that does not fit is told by the first call
+   that needs the whole request (_operand_count, _operand, fw_compile ...). A call that fails leaves the
+   request as it was. `operand` is an operand's name or a role (all operands of it); a name wins. */
 FW_API fw_status fw_request_dtype(fw_request *request, const char *operand, const char *dtype);
 FW_API fw_status fw_request_option(fw_request *request, const char *option, const char *value);
 FW_API fw_status fw_request_feature(fw_request *request, const char *feature);
@@ -242,11 +244,18 @@ typedef struct fw_scalar {
 typedef void *fw_stream; /* CUstream; ignored on the CPU */
 
 /*
- * Runs the program over a list of `tensor_count / operands` tensors: tensors[i * operands + k] is
- * operand k of list entry i. All operands of an entry have the same shape and strides of the same
- * meaning. An unnamed hyper-parameter has its default; the step must be given. Scalars may differ
- * per tensor. On the CPU the call returns when the work is done.
- * Nothing is written when the call fails.
+ * Runs the program over a list of `tensor_count / operands` entries: tensors[i * operands + k] is
+ * operand k of entry i; a list may be empty, and entries without elements are left out.
+ *   Layout   All operands of an entry have the same shape. Dense tensors of any order of dimensions
+ *            and strided views work where the strides mean the same in all operands, and some
+ *            dimension has stride 1; strides of dimensions of size 1 mean nothing. An operand that is
+ *            only read may be expanded (stride 0) over outer dimensions. Any alignment works.
+ *   Sharing  A written tensor shares memory with no other, but for an operand of its entry that is
+ *            only read, of the same element size, at the same address. Told for dense tensors; views
+ *            that share memory give wrong numbers.
+ *   Scalars  A hyper-parameter that is not named has its default; the step must be given and counts
+ *            from 1. Each may have one value for the list or one per entry.
+ * On the CPU the call returns when the work is done. Nothing is written when the call fails.
  */
 FW_API fw_status fw_launch(fw_context *context, const fw_program *program, const fw_tensor *tensors,
                            size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
