@@ -1,3 +1,4 @@
+#include "compiler/dialect/Dtypes.h"
 #include "compiler/dialect/Fuse.h"
 
 #include "mlir/IR/Builders.h"
@@ -68,6 +69,13 @@ LogicalResult UniformOp::verify() {
     return success();
   return emitOpError() << "expected a real for a real, a bool for a bool or an int for an int, got "
                        << getValue().getType() << " to " << getType();
+}
+
+LogicalResult RoundToOp::verify() {
+  if (storageType(getContext(), getDtype()))
+    return success();
+  return emitOpError() << "expected one of the dtypes " << fw::listDtypes() << ", got '"
+                       << getDtype() << "'";
 }
 
 LogicalResult CastOp::verify() {

@@ -77,6 +77,14 @@ def Fuse_StoredOp : Fuse_Op<"stored", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
 }
 
+def Fuse_RoundToOp : Fuse_Op<"round_to", [Pure, SameOperandsAndResultType]> {
+  let summary = "a value rounded to a storage dtype and back; resolved by specialise";
+  let arguments = (ins StrAttr:$dtype, Fuse_Real:$value);
+  let results = (outs Fuse_Real:$result);
+  let assemblyFormat = "$dtype `,` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
 def Fuse_LargestOp : Fuse_Op<"largest", [Pure]> {
   let summary = "the largest finite value of an operand's storage dtype; resolved by specialise";
   let arguments = (ins StrAttr:$operand);

@@ -51,6 +51,8 @@ public:
     // Collected first: each of these replaces operations of the list that the walk follows.
     for (StoredOp stored : llvm::to_vector(op.getBody().getOps<StoredOp>()))
       resolveStored(op, stored);
+    for (RoundToOp rounded : llvm::to_vector(op.getBody().getOps<RoundToOp>()))
+      resolveRoundTo(rounded);
     for (LargestOp largest : llvm::to_vector(op.getBody().getOps<LargestOp>()))
       resolveLargest(op, largest);
     for (UniformOp uniform : llvm::to_vector(op.getBody().getOps<UniformOp>()))
@@ -98,23 +100,37 @@ private:
     }
   }
 
+  /// `rounding`, which rounds `value`, becomes the way back from `narrow`.
+  void replaceRounding(Operation *rounding, Value value, Value narrow) {
+    OpBuilder builder(rounding);
+    Value back = castTo(builder, rounding->getLoc(), narrow, value.getType());
+    if (back != value) {
+      copyLabel(rounding, narrow);
+      copyLabel(rounding, back);
+      if (Attribute name = rounding->getAttr(kName))
+        back.getDefiningOp()->setAttr(kName, name);
+    } else {
+      LLVM_DEBUG(llvm::dbgs() << "drop a rounding to the element precision\n");
+    }
+    rounding->getResult(0).replaceAllUsesWith(back);
+    rounding->erase();
+  }
+
   void resolveStored(OpOp op, StoredOp stored) {
     OpBuilder builder(stored);
     OperandAttr operand = findOperand(op.getOperands(), stored.getOperand());
     Value narrow = castToStorage(builder, stored.getLoc(), stored.getValue(), operand);
-    Value back = castTo(builder, stored.getLoc(), narrow, stored.getType());
-    if (back != stored.getValue()) {
-      copyLabel(stored, narrow);
-      copyLabel(stored, back);
-      if (Attribute name = stored->getAttr(kName))
-        back.getDefiningOp()->setAttr(kName, name);
-    } else {
-      LLVM_DEBUG(llvm::dbgs() << "drop stored(" << operand.getName()
-                              << "): its dtype is the element precision\n");
-    }
-    stored.replaceAllUsesWith(back);
-    stored.erase();
+    replaceRounding(stored, stored.getValue(), narrow);
     ++numStored;
+  }
+
+  void resolveRoundTo(RoundToOp rounded) {
+    OpBuilder builder(rounded);
+    StringRef name = rounded.getDtype();
+    const Dtype *dtype = findDtype({name.data(), name.size()});
+    Value narrow = castTo(builder, rounded.getLoc(), rounded.getValue(),
+                          storageType(&getContext(), name), dtype->saturate);
+    replaceRounding(rounded, rounded.getValue(), narrow);
   }
 
   void resolveLargest(OpOp op, LargestOp largest) {

@@ -63,6 +63,7 @@ private:
 
 } // namespace
 
+Reference::Reference(const ResolvedRequest &request) : request(request) {}
 Reference::~Reference() = default;
 
 Result<std::unique_ptr<Reference>> Reference::create(const ResolvedRequest &request) {

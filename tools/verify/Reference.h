@@ -23,7 +23,7 @@ public:
 
 private:
   struct Module;
-  explicit Reference(const ResolvedRequest &request) : request(request) {}
+  explicit Reference(const ResolvedRequest &request);
 
   const ResolvedRequest &request;
   std::unique_ptr<Module> semantic, contracted;
