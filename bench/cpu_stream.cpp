@@ -23,19 +23,16 @@ double millisecondsOf(const std::function<void()> &work) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-double best(int rounds, const std::function<void()> &work) {
-  double least = 1e30;
-  for (int i = 0; i < rounds; ++i)
-    least = std::min(least, millisecondsOf(work));
-  return least;
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
 }
 
-double median(int rounds, const std::function<void()> &work) {
-  std::vector<double> times;
-  for (int i = 0; i < rounds; ++i)
-    times.push_back(millisecondsOf(work));
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[rounds / 2];
+double medianMilliseconds(int rounds, const std::function<void()> &work) {
+  std::vector<double> times(rounds);
+  for (double &time : times)
+    time = millisecondsOf(work);
+  return median(times);
 }
 
 #if defined(__x86_64__)
@@ -78,46 +75,79 @@ fw_cpu_kernel *linkObject(const fw_cpu_bytes *object) {
   return kernel;
 }
 
-struct Tensors {
-  explicit Tensors(int64_t n) : p(n, 1), g(n, 0.01f), m(n, 0.1f), v(n, 0.1f) {}
-  std::vector<float> p, g, m, v;
+/// Memory as frameworks allocate it: at a multiple of 64 bytes; `shift` bytes off in the second
+/// measurement, as the allocator of the C library leaves large blocks.
+class Tensor {
+public:
+  Tensor(int64_t n, float value, size_t shift)
+      : base(std::aligned_alloc(4096, (n * sizeof(float) + shift + 8191) / 4096 * 4096)),
+        elements(reinterpret_cast<float *>(static_cast<char *>(base) + shift)) {
+    std::fill(elements, elements + n, value);
+  }
+  ~Tensor() { std::free(base); }
+  Tensor(const Tensor &) = delete;
+  float *data() { return elements; }
+
+private:
+  void *base;
+  float *elements;
 };
 
-} // namespace
+struct Tensors {
+  Tensors(int64_t n, size_t shift)
+      : p(n, 1, shift), g(n, 0.01f, shift), m(n, 0.1f, shift), v(n, 0.1f, shift) {}
+  Tensor p, g, m, v;
+};
 
-int main(int argc, char **argv) {
-  const int64_t n = argc > 1 ? std::atoll(argv[1]) : int64_t{1} << 24;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 15;
-  const unsigned threads = argc > 3 ? std::atoi(argv[3]) : std::thread::hardware_concurrency();
-  const std::string phases = fw::cpu::test::adamwProgram("f32");
-  double first = 0, compile = 0, link = 0;
-  fw_cpu_bytes *object = nullptr;
-  first = millisecondsOf([&] { object = compileObject(phases); });
-  compile = median(21, [&] { fw_cpu_bytes_destroy(compileObject(phases)); });
-  link = median(21, [&] { fw_cpu_kernel_destroy(linkObject(object)); });
-  fw_cpu_kernel *kernel = linkObject(object);
-  fw_cpu_function function = fw_cpu_kernel_function(kernel);
+struct Rates {
+  double stream, adamw; ///< GB/s, best of all rounds
+  double percent;       ///< of the stream's rate, median over the rounds
+};
 
-  Tensors t(n);
+/// Both kernels in turn, so that a slow moment of the machine meets both.
+Rates measure(fw_cpu_function function, int64_t n, int rounds, unsigned threads, size_t shift) {
+  Tensors t(n, shift);
   fw::cpu::test::AdamwScalars scalars;
   const void *pointers[] = {t.p.data(), t.g.data(), t.m.data(), t.v.data()};
   auto adamw = [&](int64_t begin, int64_t end) { function(pointers, begin, end, &scalars); };
   auto bare = [&](int64_t begin, int64_t end) {
     stream(t.p.data(), t.g.data(), t.m.data(), t.v.data(), begin, end);
   };
-  double bareMs = 1e30, adamwMs = 1e30;
-  for (int i = 0; i < rounds; ++i) { // in turn, so that a slow minute of the machine meets both
-    bareMs = std::min(bareMs, best(1, [&] { onAllCores(threads, n, bare); }));
-    adamwMs = std::min(adamwMs, best(1, [&] { onAllCores(threads, n, adamw); }));
+  std::vector<double> bareMs, adamwMs, percents;
+  for (int i = 0; i < rounds; ++i) {
+    bareMs.push_back(millisecondsOf([&] { onAllCores(threads, n, bare); }));
+    adamwMs.push_back(millisecondsOf([&] { onAllCores(threads, n, adamw); }));
+    percents.push_back(100 * bareMs.back() / adamwMs.back());
   }
-  const double gigabytes = 28.0 * static_cast<double>(n) * 1e-9;
+  const double megabytes = 28.0 * static_cast<double>(n) * 1e-6;
+  return {megabytes / *std::min_element(bareMs.begin(), bareMs.end()),
+          megabytes / *std::min_element(adamwMs.begin(), adamwMs.end()), median(percents)};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const int64_t n = argc > 1 ? std::atoll(argv[1]) : int64_t{1} << 24;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 41;
+  const unsigned threads = argc > 3 ? std::atoi(argv[3]) : std::thread::hardware_concurrency();
+  const std::string phases = fw::cpu::test::adamwProgram("f32");
+  double first = 0, compile = 0, link = 0;
+  fw_cpu_bytes *object = nullptr;
+  first = millisecondsOf([&] { object = compileObject(phases); });
+  compile = medianMilliseconds(21, [&] { fw_cpu_bytes_destroy(compileObject(phases)); });
+  link = medianMilliseconds(21, [&] { fw_cpu_kernel_destroy(linkObject(object)); });
+  fw_cpu_kernel *kernel = linkObject(object);
+  fw_cpu_function function = fw_cpu_kernel_function(kernel);
+  const Rates aligned = measure(function, n, rounds, threads, 0);
+  const Rates shifted = measure(function, n, rounds, threads, 16);
   std::printf(
       "{\"bench\": \"cpu_stream\", \"features\": \"%s\", \"elements\": %lld, \"threads\": %u, "
       "\"stream_gbps\": %.2f, \"adamw_gbps\": %.2f, \"percent\": %.1f, "
+      "\"shifted_stream_gbps\": %.2f, \"shifted_adamw_gbps\": %.2f, \"shifted_percent\": %.1f, "
       "\"first_compile_ms\": %.2f, \"compile_ms\": %.2f, \"link_ms\": %.2f, "
       "\"object_bytes\": %zu}\n",
-      fw_cpu_host_features(), static_cast<long long>(n), threads, gigabytes / bareMs * 1e3,
-      gigabytes / adamwMs * 1e3, 100 * bareMs / adamwMs, first, compile, link,
+      fw_cpu_host_features(), static_cast<long long>(n), threads, aligned.stream, aligned.adamw,
+      aligned.percent, shifted.stream, shifted.adamw, shifted.percent, first, compile, link,
       fw_cpu_bytes_size(object));
   fw_cpu_kernel_destroy(kernel);
   fw_cpu_bytes_destroy(object);
