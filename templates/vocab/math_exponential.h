@@ -52,8 +52,8 @@ template <class N> FW_DEVICE N clamped(N x, double low, double high) {
   return select(atLeast < like(x, high), atLeast, like(x, high));
 }
 
-/// exp(r.high + r.low) - 1 for |r| <= ln(2)/2.
-template <class N> FW_DEVICE N expm1Reduced(Sum<N> r) {
+/// exp(r) - 1 for |r| <= ln(2)/2, its high part being that of r.
+template <class N> FW_DEVICE Sum<N> expm1Reduced(Sum<N> r) {
   const N x = r.high;
   N q; // (exp(x) - 1 - x) / x^2
   if constexpr (Number<N>::DOUBLE)
@@ -63,7 +63,7 @@ template <class N> FW_DEVICE N expm1Reduced(Sum<N> r) {
                2.0925366104761726e-09);
   else
     q = horner(x, 0.5, 0.166666672, 0.0416663438, 0.00833327044, 0.00139420072, 0.000199155518);
-  return x + fma(x * x, q, r.low);
+  return {x, fma(x * x, q, r.low)};
 }
 
 /// x - k ln 2 for the integer k nearest to x / ln 2. The first product and difference are exact.
@@ -73,10 +73,17 @@ template <class N> FW_DEVICE Sum<N> minusLn2Times(N x, N k) {
   return {high, (first - high) + second};
 }
 
+/// exp(r) for |r| <= ln(2)/2, and what it was rounded by.
+template <class N> FW_DEVICE Sum<N> expReduced(Sum<N> r) {
+  const Sum<N> part = expm1Reduced(r);
+  const N one = like(r.high, 1.0), change = part.high + part.low, y = one + change;
+  return {y, (one - y) + change};
+}
+
 /// exp of a number inside the range that clamped() was given for N.
 template <class N> FW_DEVICE N expInside(N x) {
   const Nearest<N> k = nearestOfProduct(x, log2eSum(x).high);
-  return scaled(like(x, 1.0) + expm1Reduced(minusLn2Times(x, k.real)), k.bits);
+  return scaled(expReduced(minusLn2Times(x, k.real)).high, k.bits);
 }
 /// Where exp has passed zero and infinity.
 template <class N> FW_DEVICE N expClamped(N x) {
@@ -92,7 +99,7 @@ template <class N> FW_DEVICE N exp2(N x) {
   const Sum<N> ln2 = ln2Sum(x);
   const N high = rest * ln2.high;
   const N low = fma(rest, ln2.low, fma(rest, ln2.high, -high));
-  const N y = scaled(like(x, 1.0) + expm1Reduced(Sum<N>{high, low}), k.bits);
+  const N y = scaled(expReduced(Sum<N>{high, low}).high, k.bits);
   return select(isNan(x), x, y);
 }
 
@@ -100,10 +107,10 @@ template <class N> FW_DEVICE N exp2(N x) {
 template <class N> FW_DEVICE N expm1(N x) {
   const N inside = Number<N>::DOUBLE ? clamped(x, -50.0, 710.0) : clamped(x, -50.0, 89.0);
   const Nearest<N> k = nearestOfProduct(inside, log2eSum(x).high);
-  const N reduced = expm1Reduced(minusLn2Times(inside, k.real));
+  const Sum<N> reduced = expm1Reduced(minusLn2Times(inside, k.real));
   const N half = powerOfTwo<N>(k.bits - like(k.bits, 1));
-  const N y = fma(half, reduced, half - like(x, 0.5)) * like(x, 2.0);
-  return select(either(isNan(x), abs(x) < like(x, 1e-18)), x, y);
+  const N y = fma(half, reduced.high, half - like(x, 0.5)) + half * reduced.low;
+  return select(either(isNan(x), abs(x) < like(x, 1e-18)), x, y + y);
 }
 
 /// The magnitude `y` with the sign of `x`.
@@ -132,9 +139,10 @@ template <class N> FW_DEVICE N tanh(N x) {
 /// freed of what e and 1 + e were rounded by; 1 / (1 + e) is q or 1 - q, near enough for that.
 template <class N> FW_DEVICE N sigmoid(N x) {
   const N one = like(x, 1.0), zero = like(x, 0.0);
-  const Nearest<N> k = nearestOfProduct(expClamped(-abs(x)), log2eSum(x).high);
-  const N reduced = expm1Reduced(minusLn2Times(expClamped(-abs(x)), k.real));
-  const N y = one + reduced, e = scaled(y, k.bits), eRest = scaled((one - y) + reduced, k.bits);
+  const N inside = expClamped(-abs(x));
+  const Nearest<N> k = nearestOfProduct(inside, log2eSum(x).high);
+  const Sum<N> y = expReduced(minusLn2Times(inside, k.real));
+  const N e = scaled(y.high, k.bits), eRest = scaled(y.low, k.bits);
   const auto isNegative = x < zero;
   const N sum = one + e, rest = ((one - sum) + e) + eRest;
   const N q = select(isNegative, e, one) / sum;
