@@ -151,7 +151,8 @@ struct Assignment {
   Offset at;
   std::string name;
   const Expr *value;
-  std::string label; ///< the comment behind it, if it starts with a label like E1
+  std::string label; ///< E1, if the comment behind it starts so
+  std::string text;  ///< the statement as it is written, on one line
 };
 
 struct Statement;
@@ -187,6 +188,7 @@ struct Op {
   Domain domain;
   std::vector<Statement> body;
   std::vector<std::unique_ptr<const Expr>> nodes;
+  const Source *source = nullptr;                ///< what the places refer to
   const Token *first = nullptr, *last = nullptr; ///< its tokens, `last` not among them
   std::string hash; ///< identity of the op: of its tokens and those of the ops it calls
 };

@@ -141,8 +141,7 @@ private:
 };
 } // namespace
 
-static void checkCombinations(const Op &op, const Options &options, const Source &source,
-                              Diagnostics &diagnostics) {
+static void checkCombinations(const Op &op, const Options &options, Diagnostics &diagnostics) {
   size_t count = countCombinations(options);
   if (count > maxCombinations)
     return diagnostics.error(op.at,
@@ -151,20 +150,19 @@ static void checkCombinations(const Op &op, const Options &options, const Source
                              "split the op");
   Summary summary;
   for (size_t i = 0; i < count; ++i) {
-    Checker checker(op, source, combination(options, i));
+    Checker checker(op, combination(options, i));
     checker.run();
     summary.add(checker.findings());
   }
   summary.report(options, diagnostics);
 }
 
-void checkOp(const Op &op, const std::vector<Op> &ops, const Source &source,
-             Diagnostics &diagnostics) {
-  Diagnostics own(source);
+void checkOp(const Op &op, const std::vector<Op> &ops, Diagnostics &diagnostics) {
+  Diagnostics own(*op.source);
   checkRefusals(op, ops, own);
   Options options = collectOptions(op, own);
   if (!own.hasErrors())
-    checkCombinations(op, options, source, own);
+    checkCombinations(op, options, own);
   for (const OptionDeclaration *option : options)
     if (!own.hasErrors() && !isMentioned(op, option->name))
       own.warning(option->at, "expected a use of option " + quoted(option->name) + ", got none",
@@ -173,13 +171,14 @@ void checkOp(const Op &op, const std::vector<Op> &ops, const Source &source,
     diagnostics.add(diagnostic);
 }
 
-void checkOpNames(const std::vector<Op> &ops, const Source &source, Diagnostics &diagnostics) {
+void checkOpNames(const std::vector<Op> &ops, Diagnostics &diagnostics) {
   std::map<std::string, Offset> known;
   for (const Op &op : ops)
     if (auto [first, isNew] = known.insert({op.name, op.at}); !isNew)
       diagnostics.error(op.at,
                         "expected a new name for an op, got " + quoted(op.name) +
-                            ", defined on line " + std::to_string(source.place(first->second).line),
+                            ", defined on line " +
+                            std::to_string(op.source->place(first->second).line),
                         "rename one of them");
 }
 
@@ -187,9 +186,7 @@ Result<ResolvedOp> resolve(const Op &op, const OptionValues &chosen) {
   Result<OptionValues> options = completeOptions(op, chosen);
   if (!options)
     return options.takeError();
-  // Places are of no use to a caller with a checked op: the text may be gone.
-  Source none("", "");
-  Checker checker(op, none, *options);
+  Checker checker(op, *options);
   checker.run();
   if (!checker.findings().diagnostics.empty())
     return Error{Code::INTERNAL,

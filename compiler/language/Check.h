@@ -10,10 +10,9 @@ namespace fw::language {
 constexpr size_t maxCombinations = 256;
 
 /// Checks `op` for each combination of its options. `ops` are all ops of the file.
-void checkOp(const Op &op, const std::vector<Op> &ops, const Source &source,
-             Diagnostics &diagnostics);
+void checkOp(const Op &op, const std::vector<Op> &ops, Diagnostics &diagnostics);
 
 /// Reports names that two ops share.
-void checkOpNames(const std::vector<Op> &ops, const Source &source, Diagnostics &diagnostics);
+void checkOpNames(const std::vector<Op> &ops, Diagnostics &diagnostics);
 
 } // namespace fw::language

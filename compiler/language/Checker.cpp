@@ -2,8 +2,7 @@
 
 namespace fw::language {
 
-Checker::Checker(const Op &op, const Source &source, const OptionValues &options)
-    : op(op), source(source) {
+Checker::Checker(const Op &op, const OptionValues &options) : op(op) {
   resolved.op = &op;
   resolved.options = options;
   resolved.values.resize(op.nodes.size());
@@ -35,7 +34,7 @@ void Checker::error(Offset at, std::string text, std::string remedy) {
 }
 
 std::string Checker::lineOf(Offset at) const {
-  return "line " + std::to_string(source.place(at).line);
+  return "line " + std::to_string(op.source->place(at).line);
 }
 
 } // namespace fw::language

@@ -24,7 +24,7 @@ constexpr size_t maxFindings = 20;
 
 class Checker {
 public:
-  Checker(const Op &op, const Source &source, const OptionValues &options);
+  Checker(const Op &op, const OptionValues &options);
 
   /// Checks the whole op; findings() and takeResolved() are complete afterwards.
   void run();
@@ -80,7 +80,6 @@ private:
   std::string lineOf(Offset at) const;
 
   const Op &op;
-  const Source &source;
   Findings found;
   ResolvedOp resolved;
   std::map<std::string, Symbol> symbols;

@@ -205,13 +205,25 @@ bool Checker::checkExponent(const Apply &apply, const std::vector<ValueInfo> &va
           "write exp(y*log(x)), or sqrt(x) for x^0.5");
     return false;
   }
-  if (literalInt(exponent) || values[0].scope.isUniform())
+  if (literalInt(exponent))
     return true;
-  error(exponent.at,
-        "expected an int literal as exponent of a value of scope " +
-            values[0].scope.print(op.domain.axes) + ", got a value of scope " +
-            values[1].scope.print(op.domain.axes),
-        "write exp(y*log(x))");
+  if (!values[0].scope.isUniform()) {
+    error(exponent.at,
+          "expected an int literal as exponent of a value of scope " +
+              values[0].scope.print(op.domain.axes) + ", got a value of scope " +
+              values[1].scope.print(op.domain.axes),
+          "write exp(y*log(x))");
+    return false;
+  }
+  const Name *name = exponent.as<Name>();
+  const Declaration *declaration = name ? symbols.at(name->name).declaration : nullptr;
+  if (declaration && declaration->role == Role::Step)
+    return true;
+  error(
+      exponent.at,
+      "expected an int literal or the step as exponent, got another int, which arrives in a later "
+      "version",
+      "write b^(t + 1) as b*b^t");
   return false;
 }
 
@@ -270,6 +282,13 @@ std::optional<ValueInfo> Checker::checkOperandFunction(const Expr &expr, const A
     return std::nullopt;
   }
   Symbol &symbol = known->second;
+  if (symbol.declaration->optional) {
+    error(argument.at,
+          "expected a required operand for " + quoted(function) + ", got optional " +
+              quoted(name->name),
+          "an absent operand has no storage");
+    return std::nullopt;
+  }
   if (apply.function == Function::Largest)
     return ValueInfo{Type::Real, Scope::constant()};
   bool wantsLoaded = apply.function == Function::Old || !symbol.assignedAt;

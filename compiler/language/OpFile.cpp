@@ -16,11 +16,11 @@ const Op *OpFile::find(std::string_view name) const {
 void OpFile::read(Diagnostics &diagnostics) {
   tokens = lex(source, diagnostics);
   all = Parser(source, tokens, diagnostics).parseFile();
-  checkOpNames(all, source, diagnostics);
+  checkOpNames(all, diagnostics);
   // What follows from a statement that could not be read would be noise.
   for (const Op &op : all)
     if (!diagnostics.hasErrorWithin(op.first->at, op.last->at))
-      checkOp(op, all, source, diagnostics);
+      checkOp(op, all, diagnostics);
 }
 
 /// The hash of `op` after those of the ops that it calls; calls do not recur in a checked file.

@@ -2,6 +2,8 @@
 
 #include "compiler/language/Text.h"
 
+#include <algorithm>
+
 namespace fw::language {
 
 static constexpr int languageVersion = 1;
@@ -95,6 +97,7 @@ std::optional<Op> Parser::parseOp() {
   }
   Op parsed;
   op = &parsed;
+  parsed.source = &source;
   operations = 0;
   parsed.first = tokens.position();
   parsed.summary = summaryAbove(tokens.next());
@@ -250,7 +253,8 @@ bool Parser::parseAssignment(std::vector<Statement> &body) {
   const Expr *value = parseExpression();
   if (!value)
     return false;
-  body.push_back({Assignment{name->at, std::string(name->text), value, labelOf(*name)}});
+  body.push_back(
+      {Assignment{name->at, std::string(name->text), value, labelOf(*name), textFrom(*name)}});
   return true;
 }
 
@@ -278,30 +282,49 @@ void Parser::skipBraces() {
   } while (open > 0 && tokens.peek().kind != TokenKind::End);
 }
 
-/// True for E1, E12, E3a ..., alone or followed by words.
-static bool isLabel(std::string_view comment) {
+/// E1, E12, E3a ... at the start of a comment, alone or followed by words; else nothing.
+static std::string_view labelAtStart(std::string_view comment) {
   size_t i = 0;
   auto digit = [&] { return i < comment.size() && comment[i] >= '0' && comment[i] <= '9'; };
   if (comment.empty() || comment[0] < 'A' || comment[0] > 'Z')
-    return false;
+    return {};
   ++i;
   if (!digit())
-    return false;
+    return {};
   while (digit())
     ++i;
   if (i < comment.size() && comment[i] >= 'a' && comment[i] <= 'z')
     ++i;
-  return i == comment.size() || comment[i] == ' ' || comment[i] == ':' || comment[i] == ',';
+  bool ends = i == comment.size() || comment[i] == ' ' || comment[i] == ':' || comment[i] == ',';
+  return ends ? comment.substr(0, i) : std::string_view();
 }
 
 /// The label behind the statement that starts at `first` and ends at the token read last.
 std::string Parser::labelOf(const Token &first) const {
   int line = source.place(first.at).line, last = source.place(tokens.last()->at).line;
   for (; line <= last; ++line)
-    if (auto found = list.comments.find(line);
-        found != list.comments.end() && isLabel(found->second))
-      return found->second;
+    if (auto found = list.comments.find(line); found != list.comments.end())
+      if (std::string_view label = labelAtStart(found->second); !label.empty())
+        return std::string(label);
   return "";
+}
+
+/// The source text from `first` to the token read last, without comments, with single spaces.
+std::string Parser::textFrom(const Token &first) const {
+  const Token &last = *tokens.last();
+  Offset end = last.at + static_cast<Offset>(last.text.size());
+  std::string_view rest = source.text().substr(first.at, end - first.at);
+  std::string out;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    if (rest[i] == '#')
+      i = std::min(rest.find('\n', i), rest.size() - 1);
+    bool isSpace = rest[i] == ' ' || rest[i] == '\n' || rest[i] == '\r' || rest[i] == '\t';
+    if (!isSpace)
+      out += rest[i];
+    else if (!out.ends_with(' '))
+      out += ' ';
+  }
+  return out;
 }
 
 } // namespace fw::language

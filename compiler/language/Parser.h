@@ -36,6 +36,7 @@ private:
   void recoverStatement(bool branches);
   void skipBraces();
   std::string labelOf(const Token &first) const;
+  std::string textFrom(const Token &first) const;
   std::string summaryAbove(const Token &op) const;
 
   // Declarations (ParserDeclarations.cpp)

@@ -133,19 +133,20 @@ TEST(Parser, GivesEveryStatementOfALineItsLabel) {
                 "}\nop b over elements {\n  in x;  out y, z\n"
                 "  y = x +         # E2a\n    1\n"
                 "  z = x           # Explain, no label\n}\n");
-  EXPECT_EQ(assignment(syntax.ops.at(0), 3).label, "E1 words follow");
-  EXPECT_EQ(assignment(syntax.ops.at(0), 4).label, "E1 words follow");
+  EXPECT_EQ(assignment(syntax.ops.at(0), 3).label, "E1");
+  EXPECT_EQ(assignment(syntax.ops.at(0), 4).label, "E1");
   EXPECT_EQ(assignment(syntax.ops.at(1), 3).label, "E2a");
+  EXPECT_EQ(assignment(syntax.ops.at(1), 3).text, "y = x + 1");
   EXPECT_EQ(assignment(syntax.ops.at(1), 4).label, "");
 }
 
-TEST(Parser, LabelsLoseWhatCouldMislead) {
+TEST(Parser, CommentsLoseWhatCouldMislead) {
   // Backslash, bell, right-to-left override (U+202E), next line (U+0085), a byte that is no UTF-8.
-  Syntax syntax(opWith("y = a*x   # E1 \\a\ab\xe2\x80\xae"
-                       "c\xc2\x85"
-                       "d\xff"
-                       "e \xc3\xa9\\"));
-  EXPECT_EQ(syntax.ops.at(0).body.back().as<Assignment>()->label, "E1 abcde \xc3\xa9");
+  Syntax syntax("# a \\b\ac\xe2\x80\xae"
+                "d\xc2\x85"
+                "e\xff"
+                "f \xc3\xa9\\\nop a over elements { }");
+  EXPECT_EQ(syntax.ops.at(0).summary, "a bcdef \xc3\xa9");
 }
 
 TEST(Parser, KeepsTheCommentAboveAnOpAsItsSummary) {

@@ -1,0 +1,337 @@
+#include "compiler/language/LoweringExpressions.h"
+
+#include "compiler/dialect/Dtypes.h"
+
+using namespace mlir;
+
+namespace fw::language {
+
+// --- Building ------------------------------------------------------------------------------------
+
+void ExpressionLowering::startStatement(Location where, const std::string &newLabel) {
+  location = where;
+  label = newLabel;
+}
+
+/// An operation that computes: it carries the label of its equation.
+template <class T, class... Arguments> Value ExpressionLowering::make(Arguments &&...arguments) {
+  auto made = T::create(builder, location, std::forward<Arguments>(arguments)...);
+  if (!label.empty())
+    made->setAttr(fuse::kLabel, builder.getStringAttr(label));
+  return made->getResult(0);
+}
+
+Value ExpressionLowering::constant(TypedAttr value) {
+  Value &known = constants[value];
+  if (!known)
+    known = arith::ConstantOp::create(builder, location, value);
+  return known;
+}
+
+Value ExpressionLowering::real(double value) { return constant(builder.getF64FloatAttr(value)); }
+Value ExpressionLowering::integer(int64_t value) {
+  return constant(builder.getI64IntegerAttr(value));
+}
+Value ExpressionLowering::truth(bool value) { return constant(builder.getBoolAttr(value)); }
+
+Value ExpressionLowering::toUniformReal(Value value) {
+  return value.getType().isInteger(64) ? make<arith::SIToFPOp>(builder.getF64Type(), value) : value;
+}
+
+Value ExpressionLowering::toElement(LoweredValue value) {
+  if (value.isElement)
+    return value.value;
+  Value uniform = toUniformReal(value.value);
+  Value &known = elements[uniform];
+  if (!known) {
+    mlir::Type type = uniform.getType().isF64() ? builder.getF32Type() : uniform.getType();
+    known = fuse::UniformOp::create(builder, location, type, uniform);
+  }
+  return known;
+}
+
+SmallVector<Value> ExpressionLowering::unify(ArrayRef<LoweredValue> values, bool &isElement) {
+  isElement = llvm::any_of(values, [](const LoweredValue &value) { return value.isElement; });
+  SmallVector<Value> out;
+  for (const LoweredValue &value : values)
+    out.push_back(isElement ? toElement(value) : toUniformReal(value.value));
+  return out;
+}
+
+// --- Names ---------------------------------------------------------------------------------------
+
+void ExpressionLowering::assign(const std::string &name, LoweredValue value) {
+  names[name] = value;
+  Operation *made = value.value.getDefiningOp();
+  bool isSource =
+      isa<fuse::ReadOp, fuse::ScalarOp, fuse::UniformOp, fuse::LargestOp, arith::ConstantOp>(made);
+  if (!isSource && !made->hasAttr(fuse::kName))
+    made->setAttr(fuse::kName, builder.getStringAttr(name));
+}
+
+LoweredValue ExpressionLowering::read(const std::string &operand) {
+  auto [entry, isNew] = loaded.try_emplace(operand);
+  if (!isNew)
+    return entry->second;
+  if (absent.count(operand))
+    entry->second = {real(*op.info.operand(operand)->neutral)};
+  else
+    entry->second = {fuse::ReadOp::create(builder, location, builder.getF32Type(), operand), true};
+  return entry->second;
+}
+
+LoweredValue ExpressionLowering::lowerName(const std::string &name) {
+  if (auto assigned = names.find(name); assigned != names.end())
+    return assigned->second;
+  if (op.info.operand(name))
+    return read(name);
+  auto [entry, isNew] = loaded.try_emplace(name);
+  if (isNew) {
+    mlir::Type type = builder.getF64Type();
+    if (op.info.step == name)
+      type = builder.getI64Type();
+    entry->second = {fuse::ScalarOp::create(builder, location, type, name)};
+  }
+  return entry->second;
+}
+
+// --- Expressions ---------------------------------------------------------------------------------
+
+LoweredValue ExpressionLowering::lower(const Expr &expr) {
+  if (std::optional<bool> known = op.values[expr.id].option)
+    return {truth(*known)};
+  if (auto *number = expr.as<Number>())
+    return {real(number->value)};
+  if (auto *name = expr.as<Name>())
+    return lowerName(name->name);
+  if (auto *select = expr.as<Select>())
+    return lowerSelect(expr, *select);
+  if (auto *apply = expr.as<Apply>())
+    return lowerApply(expr, *apply);
+  llvm_unreachable("the checks refuse every other expression");
+}
+
+LoweredValue ExpressionLowering::lowerSelect(const Expr &expr, const Select &select) {
+  if (std::optional<bool> known = op.values[select.condition->id].option)
+    return lower(*known ? *select.ifTrue : *select.ifFalse);
+  LoweredValue parts[] = {lower(*select.condition), lower(*select.ifTrue), lower(*select.ifFalse)};
+  bool isElement = false;
+  SmallVector<Value> values = unify(parts, isElement);
+  return {make<arith::SelectOp>(values[0], values[1], values[2]), isElement};
+}
+
+LoweredValue ExpressionLowering::lowerApply(const Expr &expr, const Apply &apply) {
+  if (info(apply.function).takes == "v")
+    return lowerOperandFunction(apply);
+  if (apply.function == Function::RoundTo)
+    return lowerRoundTo(apply);
+  if (apply.function == Function::Power)
+    return lowerPower(apply);
+  if (info(apply.function).gives == Gives::Bool && apply.arguments.size() == 2 &&
+      info(apply.function).takes != "bb")
+    return lowerComparison(apply);
+  SmallVector<LoweredValue> arguments;
+  for (const Expr *argument : apply.arguments)
+    arguments.push_back(lower(*argument));
+  bool isElement = false;
+  SmallVector<Value> values = unify(arguments, isElement);
+  bool isLogic = values[0].getType().isInteger(1);
+  return {isLogic ? logic(apply.function, values) : arithmetic(apply.function, values), isElement};
+}
+
+Value ExpressionLowering::logic(Function function, ArrayRef<Value> arguments) {
+  switch (function) {
+  case Function::And:
+    return make<arith::AndIOp>(arguments[0], arguments[1]);
+  case Function::Or:
+    return make<arith::OrIOp>(arguments[0], arguments[1]);
+  case Function::Not:
+    return make<arith::XOrIOp>(arguments[0], truth(true));
+  default:
+    llvm_unreachable("the checks let no other function of bools through");
+  }
+}
+
+Value ExpressionLowering::arithmetic(Function function, ArrayRef<Value> x) {
+  switch (function) {
+  case Function::Add:
+    return make<arith::AddFOp>(x[0], x[1]);
+  case Function::Subtract:
+    return make<arith::SubFOp>(x[0], x[1]);
+  case Function::Multiply:
+    return make<arith::MulFOp>(x[0], x[1]);
+  case Function::Divide:
+    return make<arith::DivFOp>(x[0], x[1]);
+  case Function::Negate:
+    return make<arith::NegFOp>(x[0]);
+  case Function::Absolute:
+    return make<math::AbsFOp>(x[0]);
+  case Function::Sign:
+    return make<fuse::SignOp>(x[0]);
+  case Function::Minimum:
+    return make<arith::MinimumFOp>(x[0], x[1]);
+  case Function::Maximum:
+    return make<arith::MaximumFOp>(x[0], x[1]);
+  case Function::Clamp:
+    return make<arith::MinimumFOp>(make<arith::MaximumFOp>(x[0], x[1]), x[2]);
+  case Function::Floor:
+    return make<math::FloorOp>(x[0]);
+  case Function::Ceil:
+    return make<math::CeilOp>(x[0]);
+  case Function::Round:
+    return make<math::RoundEvenOp>(x[0]);
+  case Function::Truncate:
+    return make<math::TruncOp>(x[0]);
+  case Function::SquareRoot:
+    return make<math::SqrtOp>(x[0]);
+  case Function::InverseRoot:
+    return make<math::RsqrtOp>(x[0]);
+  case Function::Exp:
+    return make<math::ExpOp>(x[0]);
+  case Function::Exp2:
+    return make<math::Exp2Op>(x[0]);
+  case Function::Expm1:
+    return make<math::ExpM1Op>(x[0]);
+  case Function::Log:
+    return make<math::LogOp>(x[0]);
+  case Function::Log2:
+    return make<math::Log2Op>(x[0]);
+  case Function::Log1p:
+    return make<math::Log1pOp>(x[0]);
+  case Function::Tanh:
+    return make<math::TanhOp>(x[0]);
+  case Function::Erf:
+    return make<math::ErfOp>(x[0]);
+  case Function::Sin:
+    return make<math::SinOp>(x[0]);
+  case Function::Cos:
+    return make<math::CosOp>(x[0]);
+  case Function::Sigmoid:
+    return make<fuse::SigmoidOp>(x[0]);
+  case Function::Fma:
+    return make<math::FmaOp>(x[0], x[1], x[2]);
+  case Function::IsFinite:
+    return make<math::IsFiniteOp>(x[0]);
+  case Function::IsNan:
+    return make<math::IsNaNOp>(x[0]);
+  default:
+    llvm_unreachable("the checks refuse every other function");
+  }
+}
+
+// --- Powers and comparisons ----------------------------------------------------------------------
+
+/// x^n from the lowest bit of n up: x^6 = x^2 * x^4.
+Value ExpressionLowering::squarings(Value base, int64_t exponent) {
+  Value product;
+  for (Value power = base;; power = make<arith::MulFOp>(power, power)) {
+    if (exponent & 1)
+      product = product ? make<arith::MulFOp>(product, power) : power;
+    exponent >>= 1;
+    if (exponent == 0)
+      return product;
+  }
+}
+
+LoweredValue ExpressionLowering::lowerPower(const Apply &apply) {
+  LoweredValue base = lower(*apply.arguments[0]);
+  std::optional<int64_t> exponent = literalInt(*apply.arguments[1]);
+  if (!base.isElement) {
+    Value count = exponent ? integer(*exponent) : lower(*apply.arguments[1]).value;
+    return {make<math::FPowIOp>(toUniformReal(base.value), count)};
+  }
+  if (*exponent == 0)
+    return {real(1)};
+  Value power = squarings(base.value, std::abs(*exponent));
+  if (*exponent < 0)
+    power = make<arith::DivFOp>(toElement({real(1)}), power);
+  return {power, true};
+}
+
+/// The i64 of the step or of a literal that meets it; null for what is a real here.
+Value ExpressionLowering::asInt(const Expr &expr, LoweredValue value) {
+  if (std::optional<int64_t> literal = literalInt(expr))
+    return integer(*literal);
+  return value.value.getType().isInteger(64) ? value.value : Value();
+}
+
+static arith::CmpFPredicate realPredicate(Function function) {
+  switch (function) {
+  case Function::Equal:
+    return arith::CmpFPredicate::OEQ;
+  case Function::NotEqual:
+    return arith::CmpFPredicate::UNE;
+  case Function::Less:
+    return arith::CmpFPredicate::OLT;
+  case Function::LessEqual:
+    return arith::CmpFPredicate::OLE;
+  case Function::Greater:
+    return arith::CmpFPredicate::OGT;
+  default:
+    return arith::CmpFPredicate::OGE;
+  }
+}
+
+static arith::CmpIPredicate intPredicate(Function function) {
+  switch (function) {
+  case Function::Equal:
+    return arith::CmpIPredicate::eq;
+  case Function::NotEqual:
+    return arith::CmpIPredicate::ne;
+  case Function::Less:
+    return arith::CmpIPredicate::slt;
+  case Function::LessEqual:
+    return arith::CmpIPredicate::sle;
+  case Function::Greater:
+    return arith::CmpIPredicate::sgt;
+  default:
+    return arith::CmpIPredicate::sge;
+  }
+}
+
+LoweredValue ExpressionLowering::lowerComparison(const Apply &apply) {
+  const Expr &left = *apply.arguments[0], &right = *apply.arguments[1];
+  bool leftIsLiteral = literalInt(left).has_value(), rightIsLiteral = literalInt(right).has_value();
+  // A literal is made in the type of what it is compared with.
+  LoweredValue a = leftIsLiteral ? LoweredValue() : lower(left);
+  LoweredValue b = rightIsLiteral ? LoweredValue() : lower(right);
+  auto isInt = [](LoweredValue value) {
+    return !value.value || value.value.getType().isInteger(64);
+  };
+  if (isInt(a) && isInt(b) && !(leftIsLiteral && rightIsLiteral))
+    return {make<arith::CmpIOp>(intPredicate(apply.function), asInt(left, a), asInt(right, b))};
+  LoweredValue sides[] = {a.value ? a : lower(left), b.value ? b : lower(right)};
+  bool isElement = false;
+  SmallVector<Value> values = unify(sides, isElement);
+  if (!values[0].getType().isInteger(1))
+    return {make<arith::CmpFOp>(realPredicate(apply.function), values[0], values[1]), isElement};
+  Value differ = make<arith::XOrIOp>(values[0], values[1]);
+  bool wantsEqual = apply.function == Function::Equal;
+  return {wantsEqual ? make<arith::XOrIOp>(differ, truth(true)) : differ, isElement};
+}
+
+// --- Storage -------------------------------------------------------------------------------------
+
+LoweredValue ExpressionLowering::lowerOperandFunction(const Apply &apply) {
+  const std::string &operand = apply.arguments[0]->as<Name>()->name;
+  if (apply.function == Function::Largest)
+    return {make<fuse::LargestOp>(builder.getF64Type(), operand)};
+  if (apply.function == Function::Old)
+    return read(operand);
+  Value value = toElement(lowerName(operand));
+  return {make<fuse::StoredOp>(value.getType(), operand, value), true};
+}
+
+/// A rounding to the dtype and back; none where the arithmetic has that dtype.
+LoweredValue ExpressionLowering::lowerRoundTo(const Apply &apply) {
+  const std::string &name = apply.arguments[0]->as<Word>()->word;
+  LoweredValue argument = lower(*apply.arguments[1]);
+  Value value = argument.isElement ? argument.value : toUniformReal(argument.value);
+  mlir::Type wide = value.getType(), narrow = fuse::storageType(builder.getContext(), name);
+  if (narrow == wide)
+    return {value, argument.isElement};
+  Value rounded = make<fuse::CastOp>(narrow, value, findDtype(name)->saturate);
+  return {make<fuse::CastOp>(wide, rounded, false), argument.isElement};
+}
+
+} // namespace fw::language

@@ -1,0 +1,70 @@
+// Expressions of a checked op -> operations of its body.
+#pragma once
+
+#include "compiler/dialect/Fuse.h"
+#include "compiler/language/OpInfo.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace fw::language {
+
+/// A value of the body. Uniform reals are f64, reals of an element f32, bools i1. Ints are reals,
+/// which hold them exactly up to 2^53; the step alone is i64, as comparisons and powers take it.
+struct LoweredValue {
+  mlir::Value value;
+  bool isElement = false;
+};
+
+class ExpressionLowering {
+public:
+  ExpressionLowering(mlir::OpBuilder &builder, const ResolvedOp &op,
+                     const std::set<std::string> &absent)
+      : builder(builder), op(op), absent(absent), location(builder.getUnknownLoc()) {}
+
+  /// The place and the label ("" for none) of what is lowered next.
+  void startStatement(mlir::Location where, const std::string &newLabel);
+  LoweredValue lower(const Expr &expr);
+  /// `value` as elements compute with it: f32 or i1.
+  mlir::Value toElement(LoweredValue value);
+  /// Later reads of `name` see `value`; the operation that made it gets the name.
+  void assign(const std::string &name, LoweredValue value);
+
+private:
+  LoweredValue lowerName(const std::string &name);
+  LoweredValue lowerApply(const Expr &expr, const Apply &apply);
+  LoweredValue lowerSelect(const Expr &expr, const Select &select);
+  LoweredValue lowerPower(const Apply &apply);
+  LoweredValue lowerComparison(const Apply &apply);
+  LoweredValue lowerOperandFunction(const Apply &apply);
+  LoweredValue lowerRoundTo(const Apply &apply);
+  LoweredValue read(const std::string &operand);
+  mlir::Value squarings(mlir::Value base, int64_t exponent);
+  mlir::Value arithmetic(Function function, llvm::ArrayRef<mlir::Value> arguments);
+  mlir::Value logic(Function function, llvm::ArrayRef<mlir::Value> arguments);
+  mlir::Value asInt(const Expr &expr, LoweredValue value);
+
+  /// The arguments in one precision, and whether that is the elements'.
+  llvm::SmallVector<mlir::Value> unify(llvm::ArrayRef<LoweredValue> values, bool &isElement);
+  mlir::Value toUniformReal(mlir::Value value);
+  mlir::Value real(double value);
+  mlir::Value integer(int64_t value);
+  mlir::Value truth(bool value);
+  mlir::Value constant(mlir::TypedAttr value);
+  template <class T, class... Arguments> mlir::Value make(Arguments &&...arguments);
+
+  mlir::OpBuilder &builder;
+  const ResolvedOp &op;
+  const std::set<std::string> &absent;
+  mlir::Location location;
+  std::string label;
+  std::map<std::string, LoweredValue> names;  ///< assigned names
+  std::map<std::string, LoweredValue> loaded; ///< operands and scalars that were read
+  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, mlir::Value> elements; ///< uniform value -> its rounding
+};
+
+} // namespace fw::language
