@@ -137,7 +137,7 @@ private:
       if (auto uniform = dyn_cast<UniformOp>(inner); uniform && uniform.getType().isInteger(64))
         return uniform.emitOpError() << "expected a real or a bool for elements, got an int; "
                                         "convert it in the scalar program";
-      if (isa<StoredOp, LargestOp>(inner))
+      if (isa<StoredOp, RoundToOp, LargestOp>(inner))
         return inner.emitOpError() << "expected a body with bound dtypes; run specialise first";
     }
     return success();

@@ -60,7 +60,8 @@ def Specialise : Fw_Pass<"specialise", "::fw::fuse::OpOp"> {
       %2 = fuse.cast %1 : bf16 to f32
       %3 = arith.constant 3.38953139E+38 : f32
     ```
-    An operand that `dtypes` does not name keeps its dtype. Element arithmetic is f32; it becomes f64
+    `fuse.round_to` is resolved like `fuse.stored`, with the dtype that it names. An operand that
+    `dtypes` does not name keeps its dtype. Element arithmetic is f32; it becomes f64
     when a parameter is stored in f64, or, in an op without parameters, an input. A constant that
     reaches elements through `fuse.uniform` is rounded here, once, to that precision.
   }];

@@ -4,6 +4,7 @@
 #include "compiler/target/Target.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 
 #define DEBUG_TYPE "schedule"
 
@@ -18,16 +19,18 @@ using namespace fw::fuse;
 namespace fw::passes {
 namespace {
 
-unsigned storageBytes(Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
-
-ElementsStreams streamsOf(KernelOp kernel) {
+ElementsStreams streamsOf(ProgramOp program, KernelOp kernel) {
+  llvm::StringSet<> loads, stores;
+  kernel.getBody().walk([&](LoadOp load) { loads.insert(load.getOperand()); });
+  kernel.getBody().walk([&](StoreOp store) { stores.insert(store.getOperand()); });
   ElementsStreams streams;
-  kernel.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      streams.loads.push_back(storageBytes(load.getType()));
-    if (auto store = dyn_cast<StoreOp>(op))
-      streams.stores.push_back(storageBytes(store.getValue().getType()));
-  });
+  for (auto operand : program.getOperands().getAsRange<OperandAttr>()) {
+    StringRef dtype = operand.getDtype();
+    ElementsStream stream{findDtype({dtype.data(), dtype.size()})->bytes,
+                          loads.contains(operand.getName()), stores.contains(operand.getName())};
+    if (stream.loaded || stream.stored)
+      streams.push_back(stream);
+  }
   return streams;
 }
 
@@ -65,7 +68,7 @@ private:
     if (kernel.getSchedule())
       return kernel.emitOpError() << "expected a kernel without a schedule, got "
                                   << kernel.getScheduleAttr();
-    Result<ElementsSchedule> schedule = scheduleElements(streamsOf(kernel), limits, fixed);
+    Result<ElementsSchedule> schedule = scheduleElements(streamsOf(getOperation(), kernel), limits, fixed);
     if (!schedule)
       return kernel.emitOpError() << render(schedule.error());
     setSchedule(kernel, *schedule);

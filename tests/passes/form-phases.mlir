@@ -87,17 +87,17 @@ fuse.op @names over <elements>
   %0 = math.sqrt %lr {fuse.name = "lr"} : f64
   %1 = math.exp %lr {fuse.name = "c"} : f64
   %2 = math.log %lr {fuse.name = "c"} : f64
-  %0e = fuse.uniform %0 : f64 to f64
-  %1e = fuse.uniform %1 : f64 to f64
-  %2e = fuse.uniform %2 : f64 to f64
+  %e0 = fuse.uniform %0 : f64 to f64
+  %e1 = fuse.uniform %1 : f64 to f64
+  %e2 = fuse.uniform %2 : f64 to f64
   %lre = fuse.uniform %lr : f64 to f64
   %warm = fuse.scalar "warm" : i1
   %warme = fuse.uniform %warm : i1 to i1
   %p = fuse.read "p" : f64
-  %3 = arith.mulf %p, %0e : f64
+  %3 = arith.mulf %p, %e0 : f64
   %4 = arith.mulf %3, %lre : f64
-  %5 = arith.mulf %4, %1e : f64
-  %6 = arith.mulf %5, %2e : f64
+  %5 = arith.mulf %4, %e1 : f64
+  %6 = arith.mulf %5, %e2 : f64
   %7 = arith.select %warme, %6, %p : f64
   fuse.write "p", %7 : f64
 }

@@ -40,6 +40,7 @@ fuse.op @bound over <elements>
   %lr = fuse.scalar "lr" : f64
   %lr_e = fuse.uniform %lr : f64 to f32
   %1 = arith.mulf %lr_e, %0 : f32
+  // SAME: fuse.write "m"
   fuse.write "m", %1 : f32
   fuse.write "p", %1 : f32
 }
@@ -74,4 +75,27 @@ fuse.op @constants over <elements>
   %2 = fuse.cast %1 : f32 to f64
   %3 = fuse.cast %2 : f64 to f32
   fuse.write "p", %3 : f32
+}
+
+// -----
+
+// round_to is a rounding by name: to f32 it is one in f64 arithmetic only.
+// CHECK-LABEL: fuse.op @round_to
+// WIDE-LABEL:  fuse.op @round_to
+fuse.op @round_to over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "g", role = grad, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "m", role = state, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %g = fuse.read "g" : f32
+  // CHECK-NOT: fuse.cast
+  // CHECK: %[[S:.+]] = fuse.cast saturate %{{.+}} : f32 to f8E5M2
+  // CHECK: fuse.cast %[[S]] {fuse.name = "q"} : f8E5M2 to f32
+  // WIDE:  %[[R:.+]] = fuse.cast %{{.+}} : f64 to f32
+  // WIDE:  %[[B:.+]] = fuse.cast %[[R]] : f32 to f64
+  // WIDE:  %[[S:.+]] = fuse.cast saturate %[[B]] : f64 to f8E5M2
+  // WIDE:  fuse.cast %[[S]] {fuse.name = "q"} : f8E5M2 to f64
+  %0 = fuse.round_to "f32", %g : f32
+  %1 = fuse.round_to "e5m2.sat", %0 {fuse.name = "q"} : f32
+  fuse.write "p", %1 : f32
 }

@@ -31,9 +31,8 @@ std::string expected(std::string_view name, const std::string &what, int64_t got
 
 int64_t widest(const ElementsStreams &streams) {
   unsigned bytes = 1;
-  for (const auto *list : {&streams.loads, &streams.stores})
-    for (unsigned stream : *list)
-      bytes = std::max(bytes, stream);
+  for (const ElementsStream &stream : streams)
+    bytes = std::max(bytes, stream.bytes);
   return bytes;
 }
 
@@ -44,8 +43,9 @@ int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, in
 
 int64_t ruleInflight(const ElementsStreams &streams, const ElementsLimits &limits, int64_t threads,
                      int64_t vec) {
-  int64_t budget = std::min(limits.registersPerThread,
-                            limits.registersPerSm / (kResidentBlocks * threads));
+  int64_t resident = std::clamp(limits.threadsPerSm / threads, int64_t(1), kResidentBlocks);
+  int64_t budget =
+      std::min(limits.registersPerThread, limits.registersPerSm / (resident * threads));
   return estimateRegisters(streams, vec, kInflight) <= budget ? kInflight : 1;
 }
 
@@ -105,10 +105,9 @@ Result<ScheduleOverrides> parseOverrides(std::string_view text) {
 
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight) {
   int64_t words = 0;
-  for (unsigned bytes : streams.loads)
-    words += (vec * bytes + 3) / 4;
-  int64_t addresses = 2 * int64_t(streams.loads.size() + streams.stores.size());
-  return inflight * words + addresses + kBodyRegisters;
+  for (const ElementsStream &stream : streams)
+    words += stream.loaded ? (vec * stream.bytes + 3) / 4 : 0;
+  return inflight * words + 2 * int64_t(streams.size()) + kBodyRegisters;
 }
 
 Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,

@@ -11,11 +11,13 @@
 
 namespace fw::passes {
 
-/// What the rule looks at: bytes of one element of each stream.
-struct ElementsStreams {
-  std::vector<unsigned> loads;
-  std::vector<unsigned> stores;
+/// An operand that a kernel streams.
+struct ElementsStream {
+  unsigned bytes; ///< of one element
+  bool loaded;
+  bool stored;
 };
+using ElementsStreams = std::vector<ElementsStream>;
 
 /// What it asks of an arch.
 struct ElementsLimits {
@@ -42,7 +44,7 @@ using ScheduleOverrides = std::map<std::string, int64_t, std::less<>>;
 Result<ScheduleOverrides> parseOverrides(std::string_view text);
 
 /// Registers a thread needs with this schedule: the vectors in flight, two for the address of each
-/// stream, and a fixed number for the body.
+/// operand, and a fixed number for the body.
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight);
 
 /// The schedule for these streams on such an arch; what `overrides` fix stays and the rest follows

@@ -1,0 +1,77 @@
+// The pipeline as the compiler calls it: plain options in, a lowered module or an error out.
+#include "compiler/passes/Context.h"
+#include "compiler/passes/FeatureTable.h"
+#include "compiler/passes/Pipeline.h"
+
+#include "compiler/dialect/Fuse.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassRegistry.h"
+
+#include <gtest/gtest.h>
+
+namespace fw::passes {
+namespace {
+
+constexpr const char *kSgd = R"(
+fuse.op @sgd over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "g", role = grad, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %p = fuse.read "p" : f32
+  %g = fuse.read "g" : f32
+  %0 = arith.subf %p, %g : f32
+  fuse.write "p", %0 : f32
+})";
+
+struct Outcome {
+  Result<void> result;
+  std::string text;
+};
+
+Outcome lower(const char *source, Stage stage, const PipelineOptions &options) {
+  auto context = createContext();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(source, context.get());
+  EXPECT_TRUE(module);
+  Outcome out{runPipeline(*module, stage, options), ""};
+  llvm::raw_string_ostream(out.text) << *module;
+  return out;
+}
+
+TEST(Pipeline, EveryStageReadsAgainAsItPrints) {
+  for (Stage stage : {Stage::Semantic, Stage::Contracted, Stage::Phases, Stage::Cuda}) {
+    Outcome first = lower(kSgd, stage, {.dtypes = "g=bf16,p.copy=f16", .features = {"copy"}, .arch = "sm_90"});
+    ASSERT_TRUE(first.result) << render(first.result.error());
+    auto context = createContext();
+    auto again = mlir::parseSourceString<mlir::ModuleOp>(first.text, context.get());
+    ASSERT_TRUE(again);
+    std::string text;
+    llvm::raw_string_ostream(text) << *again;
+    EXPECT_EQ(text, first.text);
+  }
+}
+
+TEST(Pipeline, APassThatRefusesGivesAnErrorWithItsMessage) {
+  Outcome dtype = lower(kSgd, Stage::Phases, {.dtypes = "q=bf16"});
+  ASSERT_FALSE(dtype.result);
+  EXPECT_EQ(dtype.result.error().code, Code::USAGE);
+  EXPECT_EQ(dtype.result.error().text,
+            "'fuse.op' op expected an operand (p, g) to bind a dtype to, got 'q'");
+  Outcome feature = lower(kSgd, Stage::Phases, {.features = {"kopy"}});
+  ASSERT_FALSE(feature.result);
+  EXPECT_EQ(render(feature.result.error()),
+            "expected a feature (copy), got 'kopy'; choose one of the list");
+}
+
+TEST(Pipeline, CpuStagesNeedNoArch) { EXPECT_TRUE(lower(kSgd, Stage::Phases, {}).result); }
+
+TEST(Pipeline, EveryFeatureHasItsPass) {
+  for (const Feature &feature : allFeatures()) {
+    auto made = lower(kSgd, Stage::Semantic, {.features = {std::string(feature.name)}});
+    EXPECT_TRUE(made.result) << feature.name;
+    EXPECT_NE(made.text.find(addedName(feature, "p")), std::string::npos) << feature.name;
+  }
+}
+
+} // namespace
+} // namespace fw::passes
