@@ -16,6 +16,7 @@ FOREIGN = {
     "bench/results": "written by programs",
     "tests/fuzz/corpus": "inputs that are wrong on purpose",
     "tests/emit/golden": "written by the printer",
+    "docs/reference": "written by tools/reference_docs.py",
     "tests/language/mistakes": "messages as the compiler prints them, inputs that are wrong on purpose",
 }
 MACHINE_PATH = re.compile(r"(?<![\w.$}~])/(?:home|root|work|Users)/[A-Za-z.]")

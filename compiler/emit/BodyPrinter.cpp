@@ -33,7 +33,8 @@ std::string castText(CastOp cast) {
 class BodyPrinter {
 public:
   BodyPrinter(EachOp each, DictionaryAttr equations, const std::string &indent)
-      : each(each), real(each->getParentOfType<KernelOp>().getReal()), equations(equations), indent(indent) {}
+      : each(each), real(each->getParentOfType<KernelOp>().getReal()), equations(equations),
+        indent(indent) {}
 
   Result<std::string> print() {
     for (auto slot : each->getParentOfType<KernelOp>().getBody().getOps<SlotOp>())
@@ -85,13 +86,15 @@ private:
       return expressions.set(cast, source);
     if (auto rounding = cast.getValue().getDefiningOp<CastOp>()) {
       Text operands[] = {source};
-      return define(cast, fill("fw::roundTo<" + castText(rounding) + ">({0})", Level::Call, operands));
+      return define(cast,
+                    fill("fw::roundTo<" + castText(rounding) + ">({0})", Level::Call, operands));
     }
     auto load = cast.getValue().getDefiningOp<LoadOp>();
     // fw::get gives double for f64 and float for every other dtype.
     bool converts = load.getType().isF64() != real.isF64();
-    Text text = converts ? Text{"static_cast<" + typeText(real) + ">(" + source.text + ")", Level::Call}
-                         : source;
+    Text text = converts
+                    ? Text{"static_cast<" + typeText(real) + ">(" + source.text + ")", Level::Call}
+                    : source;
     expressions.set(cast, addLine(cast, names.unique(identifier("in_", load.getOperand())), text));
   }
 

@@ -17,8 +17,8 @@ std::string storageText(llvm::StringRef dtype);
 /// Names of members: in.v_p, out.v_p, u.v_lr.
 std::string memberName(llvm::StringRef name);
 
-/// The statements of `each` for element k, one a line with `indent` before it. `equations` gives the
-/// text behind a label.
+/// The statements of `each` for element k, one a line with `indent` before it. `equations` gives
+/// the text behind a label.
 Result<std::string> printBody(fuse::EachOp each, mlir::DictionaryAttr equations,
                               const std::string &indent);
 

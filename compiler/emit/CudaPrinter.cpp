@@ -91,7 +91,8 @@ private:
   }
 
   /// Feature macros, then the headers that the skeleton and the body need.
-  Result<std::string> printVocabulary(const templates::Skeleton &skeleton, const std::string &body) {
+  Result<std::string> printVocabulary(const templates::Skeleton &skeleton,
+                                      const std::string &body) {
     std::set<std::string_view> used = usedHeaders(body);
     std::vector<std::string_view> headers(used.begin(), used.end());
     headers.insert(headers.begin(), skeleton.file);
@@ -129,15 +130,18 @@ private:
       return body;
     auto number = [&](StringRef name) { return std::to_string(schedule.get(name)); };
     return "struct Op {\n"
-           "  static constexpr int V = " + number("vec") + ", INFLIGHT = " + number("inflight") +
+           "  static constexpr int V = " +
+           number("vec") + ", INFLIGHT = " + number("inflight") +
            ", THREADS = " + number("threads") +
            ", OPERANDS = " + std::to_string(program.getOperands().size()) +
-           ", SLOTS = " + std::to_string(slots.size()) + ";\n"
-           "  using Real = " + typeText(kernel.getReal()) + ";\n" +
-           printStreams("In", touched<LoadOp>(program, each)) +
+           ", SLOTS = " + std::to_string(slots.size()) +
+           ";\n"
+           "  using Real = " +
+           typeText(kernel.getReal()) + ";\n" + printStreams("In", touched<LoadOp>(program, each)) +
            printStreams("Out", touched<StoreOp>(program, each)) + printUniform() +
            "  template <int W>\n"
-           "  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {\n" +
+           "  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 "
+           "policy) {\n" +
            printAccesses("fw::load<W>(in.", ", i, policy);\n", touched<LoadOp>(program, each)) +
            "  }\n"
            "  template <int W>\n"
@@ -148,7 +152,8 @@ private:
            "    }\n"
            "  }\n"
            "  template <int W>\n"
-           "  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {\n" +
+           "  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) "
+           "{\n" +
            printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(program, each)) +
            "  }\n"
            "};\n\n";
@@ -179,7 +184,8 @@ private:
       std::string value = "scalars[" + std::to_string(place) + "]";
       bool isTruth = slot.getType().isInteger(1);
       members += "    " + typeText(slot.getType()) + " " + memberName(slot.getSlot()) + ";\n";
-      values += "    u." + memberName(slot.getSlot()) + " = " + value + (isTruth ? " != 0" : "") + ";\n";
+      values +=
+          "    u." + memberName(slot.getSlot()) + " = " + value + (isTruth ? " != 0" : "") + ";\n";
     }
     return "  struct Uniform {\n" + members +
            "  };\n"
@@ -195,7 +201,9 @@ private:
            kernel.getSymName().str() +
            "(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,\n"
            "    fw::u64 policy) {\n"
-           "  " + skeleton.function + "<Op>(chunks, pointers, scalars, policy);\n"
+           "  " +
+           skeleton.function +
+           "<Op>(chunks, pointers, scalars, policy);\n"
            "}\n";
   }
 

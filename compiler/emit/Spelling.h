@@ -8,7 +8,20 @@
 namespace fw::emit {
 
 /// Binding strength, loosest first; C's order, with powers for comments.
-enum class Level { Structure, Choice, Or, And, Equality, Order, Sum, Product, Prefix, Power, Call, Name };
+enum class Level {
+  Structure,
+  Choice,
+  Or,
+  And,
+  Equality,
+  Order,
+  Sum,
+  Product,
+  Prefix,
+  Power,
+  Call,
+  Name
+};
 
 struct Spelling {
   std::string_view op;

@@ -12,7 +12,8 @@ namespace fw::passes {
 
 using DtypeBindings = std::vector<std::pair<std::string, std::string>>;
 
-/// The pairs of "p=f32,g=bf16", in order; USAGE for another shape, an unknown dtype or a name twice.
+/// The pairs of "p=f32,g=bf16", in order; USAGE for another shape, an unknown dtype or a name
+/// twice.
 Result<DtypeBindings> parseDtypes(std::string_view text);
 
 /// The dtype bound to `name`, or `otherwise`.

@@ -48,8 +48,8 @@ Result<void> checkConflicts(std::span<const std::string> names, std::span<const 
     const Feature &feature = *find(table, name);
     for (const std::string &other : names)
       if (isListed(feature.conflicts, other))
-        return usage("expected feature '" + name + "' without '" + other + "', got both: " +
-                         std::string(feature.reason),
+        return usage("expected feature '" + name + "' without '" + other +
+                         "', got both: " + std::string(feature.reason),
                      "drop one of the two");
   }
   return {};

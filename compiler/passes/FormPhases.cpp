@@ -130,9 +130,8 @@ private:
     for (Operation &inner : op.getBody().front()) {
       if (auto reduce = dyn_cast<ReduceOp>(inner))
         return reduce.emitOpError()
-               << "expected an op without reductions, got "
-               << stringifyReduceKind(reduce.getKind()) << "["
-               << stringifyScopeLevel(reduce.getKeep().getLevel())
+               << "expected an op without reductions, got " << stringifyReduceKind(reduce.getKind())
+               << "[" << stringifyScopeLevel(reduce.getKeep().getLevel())
                << "]; reductions are not compiled yet";
       if (auto uniform = dyn_cast<UniformOp>(inner); uniform && uniform.getType().isInteger(64))
         return uniform.emitOpError() << "expected a real or a bool for elements, got an int; "
@@ -212,8 +211,8 @@ private:
       auto uniform = operand.getDefiningOp<UniformOp>();
       if (!uniform || mapping.contains(operand))
         continue;
-      Value slot = SlotOp::create(slots, uniform.getLoc(), uniform.getType(),
-                                  scalarProgram.slot(uniform));
+      Value slot =
+          SlotOp::create(slots, uniform.getLoc(), uniform.getType(), scalarProgram.slot(uniform));
       mapping.map(operand, slot);
       ++numSlots;
     }
@@ -223,7 +222,8 @@ private:
                   const IRMapping &mapping) {
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       for (Operation *inner : slice)
-        if (auto write = dyn_cast<WriteOp>(inner); write && write.getOperand() == operand.getName()) {
+        if (auto write = dyn_cast<WriteOp>(inner);
+            write && write.getOperand() == operand.getName()) {
           Value value = mapping.lookup(write.getValue());
           Value stored = castToStorage(body, write.getLoc(), value, operand);
           StoreOp::create(body, write.getLoc(), operand.getName(), stored);

@@ -75,7 +75,8 @@ private:
                                << "; reduce it first";
   }
 
-  /// A value of the scalar program may meet elements only through fuse.uniform, where it is rounded.
+  /// A value of the scalar program may meet elements only through fuse.uniform, where it is
+  /// rounded.
   LogicalResult checkMixed(Operation *inner, const ScopeAnalysis &scopes) {
     if (!scopes.isElementSide(inner))
       return success();

@@ -120,9 +120,12 @@ constexpr StageRow kStages[] = {
 void registerPipelines() {
   for (const StageRow &row : kStages)
     PassPipelineRegistration<PipelineFlags>(
-        row.name, row.help, [stage = row.stage](OpPassManager &manager, const PipelineFlags &flags) {
-          PipelineOptions options{flags.dtypes, {flags.features.begin(), flags.features.end()},
-                                  flags.arch, flags.schedule};
+        row.name, row.help,
+        [stage = row.stage](OpPassManager &manager, const PipelineFlags &flags) {
+          PipelineOptions options{flags.dtypes,
+                                  {flags.features.begin(), flags.features.end()},
+                                  flags.arch,
+                                  flags.schedule};
           if (auto built = buildPipeline(manager, stage, options); !built)
             llvm::report_fatal_error(llvm::StringRef(render(built.error())), false);
         });

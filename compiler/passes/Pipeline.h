@@ -13,7 +13,7 @@ namespace fw::passes {
 
 /// Plain values of a request.
 struct PipelineOptions {
-  std::string dtypes;                ///< "p=f32,g=bf16,p.copy=f16": of the op's and of added operands
+  std::string dtypes; ///< "p=f32,g=bf16,p.copy=f16": of the op's and of added operands
   std::vector<std::string> features; ///< names of features.def, in any order
   std::string arch;                  ///< a name of archs.def; CUDA only
   std::string schedule;              ///< "threads=256,vec=4"; CUDA only

@@ -11,13 +11,13 @@ mlir::FloatType elementPrecision(mlir::MLIRContext *context, mlir::ArrayAttr ope
 /// `value` rounded once to `type`.
 mlir::FloatAttr roundTo(mlir::FloatAttr value, mlir::FloatType type);
 
-/// `value` converted by `fuse.cast` to the storage type of `operand` (with its overflow mode) before
-/// `builder`'s place; `value` itself where nothing changes.
+/// `value` converted by `fuse.cast` to the storage type of `operand` (with its overflow mode)
+/// before `builder`'s place; `value` itself where nothing changes.
 mlir::Value castToStorage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                           fuse::OperandAttr operand);
 
 /// The same for a value of any format that becomes one of `type`, which holds it exactly or rounds.
-mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
-                   mlir::Type type, bool saturate = false);
+mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type,
+                   bool saturate = false);
 
 } // namespace fw::passes

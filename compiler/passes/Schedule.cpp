@@ -68,7 +68,8 @@ private:
     if (kernel.getSchedule())
       return kernel.emitOpError() << "expected a kernel without a schedule, got "
                                   << kernel.getScheduleAttr();
-    Result<ElementsSchedule> schedule = scheduleElements(streamsOf(getOperation(), kernel), limits, fixed);
+    Result<ElementsSchedule> schedule =
+        scheduleElements(streamsOf(getOperation(), kernel), limits, fixed);
     if (!schedule)
       return kernel.emitOpError() << render(schedule.error());
     setSchedule(kernel, *schedule);

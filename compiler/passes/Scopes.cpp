@@ -16,8 +16,7 @@ static ScopeAttr joinAxes(ScopeAttr a, ScopeAttr b) {
   for (Attribute name : b.getAxes())
     if (!llvm::is_contained(names, name))
       names.push_back(name);
-  return ScopeAttr::get(a.getContext(), ScopeLevel::Axes, 0,
-                        ArrayAttr::get(a.getContext(), names));
+  return ScopeAttr::get(a.getContext(), ScopeLevel::Axes, 0, ArrayAttr::get(a.getContext(), names));
 }
 
 ScopeAttr joinScopes(ScopeAttr a, ScopeAttr b) {

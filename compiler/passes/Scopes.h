@@ -16,8 +16,8 @@ public:
   /// The scope of `value`, which belongs to the op's body.
   fuse::ScopeAttr of(mlir::Value value) const { return facts.lookup(value).scope; }
 
-  /// Whether `op` computes in element precision: it reads an operand, or something that went through
-  /// `fuse.uniform`. The other ops are constants and the scalar program.
+  /// Whether `op` computes in element precision: it reads an operand, or something that went
+  /// through `fuse.uniform`. The other ops are constants and the scalar program.
   bool isElementSide(mlir::Operation *op) const;
 
 private:

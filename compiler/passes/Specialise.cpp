@@ -93,7 +93,8 @@ private:
         if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
           constant.setValueAttr(roundTo(value, precision));
       // A rounding to f64 is none any more.
-      if (auto cast = dyn_cast<CastOp>(inner); cast && cast.getType() == cast.getValue().getType()) {
+      if (auto cast = dyn_cast<CastOp>(inner);
+          cast && cast.getType() == cast.getValue().getType()) {
         cast.replaceAllUsesWith(cast.getValue());
         cast.erase();
       }
@@ -150,7 +151,8 @@ private:
     Value folded = constant;
     if (constant.getType() != uniform.getType()) {
       OpBuilder builder(uniform);
-      auto rounded = roundTo(cast<FloatAttr>(constant.getValue()), cast<FloatType>(uniform.getType()));
+      auto rounded =
+          roundTo(cast<FloatAttr>(constant.getValue()), cast<FloatType>(uniform.getType()));
       folded = arith::ConstantOp::create(builder, uniform.getLoc(), rounded);
     }
     uniform.replaceAllUsesWith(folded);

@@ -47,7 +47,8 @@ TEST_P(Golden, KernelTextIsTheGoldenOne) {
   std::string name = "golden/" + std::string(row.name) + ".cu";
   if (updateGolden)
     std::ofstream(FW_TEST_FOLDER "/" + name) << text;
-  EXPECT_EQ(text, readFile(name)) << "an intended change? run: build/tests/emit/test-emit --update-golden";
+  EXPECT_EQ(text, readFile(name))
+      << "an intended change? run: build/tests/emit/test-emit --update-golden";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Golden, testing::ValuesIn(kRows),

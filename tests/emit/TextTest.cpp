@@ -13,7 +13,7 @@ namespace {
 using namespace fw::emit;
 
 std::vector<std::string> semanticOnly() {
-  return {"fuse.op",     "fuse.read",   "fuse.write",   "fuse.uniform",
+  return {"fuse.op",     "fuse.read",    "fuse.write",    "fuse.uniform",
           "fuse.stored", "fuse.largest", "fuse.round_to", "fuse.reduce"};
 }
 
@@ -112,7 +112,8 @@ TEST(CudaPrinter, TextIsSelfContainedAndHasOnlyTheFeaturesOfItsArch) {
 TEST(CudaPrinter, OnlyNeededHeadersAreInTheText) {
   std::string text = readFile("inputs/cast.mlir");
   EXPECT_EQ(print(text, {.arch = "sm_90"}).source.find("struct bf16"), std::string::npos);
-  EXPECT_NE(print(text, {.dtypes = "y=bf16", .arch = "sm_90"}).source.find("struct bf16"), std::string::npos);
+  EXPECT_NE(print(text, {.dtypes = "y=bf16", .arch = "sm_90"}).source.find("struct bf16"),
+            std::string::npos);
 }
 
 TEST(CudaPrinter, FactsAreThoseOfTheSchedule) {

@@ -112,13 +112,14 @@ TEST(ElementsRule, FiveHundredRandomKernelsFitAndKeepTheMemoryBusy) {
     }
     EXPECT_EQ(chosen.vec * widest, 16) << "no idle lanes in the widest access";
     EXPECT_EQ(chosen.chunk % (chosen.threads * chosen.vec * chosen.inflight), 0);
-    EXPECT_LE(estimateRegisters(streams, chosen.vec, chosen.inflight),
-              65536 / chosen.threads);
+    EXPECT_LE(estimateRegisters(streams, chosen.vec, chosen.inflight), 65536 / chosen.threads);
     // Loads of one resident block; 16 KB a block is where a copy of f32 at one vector stands.
     if (loaded >= 4 && widest == 4)
       EXPECT_GE(chosen.threads * chosen.vec * chosen.inflight * loaded, 8192);
-    for (auto [name, value] : {std::pair("threads", chosen.threads), {"vec", chosen.vec},
-                               {"inflight", chosen.inflight}, {"chunk", chosen.chunk}})
+    for (auto [name, value] : {std::pair("threads", chosen.threads),
+                               {"vec", chosen.vec},
+                               {"inflight", chosen.inflight},
+                               {"chunk", chosen.chunk}})
       EXPECT_EQ(checkDecision(name, value), std::nullopt);
   }
 }

@@ -12,9 +12,36 @@ const std::vector<FeatureOperand> kSgd{{"p", "param"}, {"g", "grad"}, {"m", "sta
 
 // Rows that exclude each other; the shipped table has none yet.
 constexpr Feature kTable[] = {
-    {.name = "copy", .pass = "", .kind = "output", .role = "param", .operand = "{0}.copy", .added = "out", .dtype = "bf16", .conflicts = "", .reason = "", .help = ""},
-    {.name = "master", .pass = "", .kind = "codec", .role = "param", .operand = "{0}.master", .added = "state", .dtype = "f32", .conflicts = "split kahan", .reason = "both keep the low bits of a parameter", .help = ""},
-    {.name = "split", .pass = "", .kind = "codec", .role = "param", .operand = "{0}.rest", .added = "state", .dtype = "f32", .conflicts = "master", .reason = "both keep the low bits of a parameter", .help = ""},
+    {.name = "copy",
+     .pass = "",
+     .kind = "output",
+     .role = "param",
+     .operand = "{0}.copy",
+     .added = "out",
+     .dtype = "bf16",
+     .conflicts = "",
+     .reason = "",
+     .help = ""},
+    {.name = "master",
+     .pass = "",
+     .kind = "codec",
+     .role = "param",
+     .operand = "{0}.master",
+     .added = "state",
+     .dtype = "f32",
+     .conflicts = "split kahan",
+     .reason = "both keep the low bits of a parameter",
+     .help = ""},
+    {.name = "split",
+     .pass = "",
+     .kind = "codec",
+     .role = "param",
+     .operand = "{0}.rest",
+     .added = "state",
+     .dtype = "f32",
+     .conflicts = "master",
+     .reason = "both keep the low bits of a parameter",
+     .help = ""},
 };
 
 std::string refusal(std::span<const FeatureOperand> operands, const Names &names,
@@ -34,8 +61,10 @@ TEST(Features, AddInTheOrderOfTheTableAndOfTheOperands) {
   std::vector<FeatureOperand> operands{{"q", "param"}, {"p", "param"}};
   auto added = addedOperands(operands, Names{"split", "copy"}, kTable);
   ASSERT_TRUE(added);
-  std::vector<AddedOperand> expected{{"q.copy", "out", "bf16"}, {"p.copy", "out", "bf16"},
-                                     {"q.rest", "state", "f32"}, {"p.rest", "state", "f32"}};
+  std::vector<AddedOperand> expected{{"q.copy", "out", "bf16"},
+                                     {"p.copy", "out", "bf16"},
+                                     {"q.rest", "state", "f32"},
+                                     {"p.rest", "state", "f32"}};
   EXPECT_EQ(*added, expected);
 }
 

@@ -1,7 +1,7 @@
 // The pipeline as the compiler calls it: plain options in, a lowered module or an error out.
+#include "compiler/passes/Pipeline.h"
 #include "compiler/passes/Context.h"
 #include "compiler/passes/FeatureTable.h"
-#include "compiler/passes/Pipeline.h"
 
 #include "compiler/dialect/Fuse.h"
 
@@ -40,7 +40,8 @@ Outcome lower(const char *source, Stage stage, const PipelineOptions &options) {
 
 TEST(Pipeline, EveryStageReadsAgainAsItPrints) {
   for (Stage stage : {Stage::Semantic, Stage::Contracted, Stage::Phases, Stage::Cuda}) {
-    Outcome first = lower(kSgd, stage, {.dtypes = "g=bf16,p.copy=f16", .features = {"copy"}, .arch = "sm_90"});
+    Outcome first =
+        lower(kSgd, stage, {.dtypes = "g=bf16,p.copy=f16", .features = {"copy"}, .arch = "sm_90"});
     ASSERT_TRUE(first.result) << render(first.result.error());
     auto context = createContext();
     auto again = mlir::parseSourceString<mlir::ModuleOp>(first.text, context.get());

@@ -61,8 +61,9 @@ Result<void> checkThreads(int64_t threads, const ElementsLimits &limits) {
 Result<void> checkVec(int64_t vec, const ElementsStreams &streams) {
   int64_t most = kVectorBytes / widest(streams);
   if (!std::has_single_bit(uint64_t(vec)) || vec > most)
-    return usage(expected("vec", "a power of two up to " + std::to_string(most) + " (" +
-                                     std::to_string(kVectorBytes) + " bytes of the widest stream)",
+    return usage(expected("vec",
+                          "a power of two up to " + std::to_string(most) + " (" +
+                              std::to_string(kVectorBytes) + " bytes of the widest stream)",
                           vec),
                  "choose a smaller vector, or narrower dtypes");
   return {};
@@ -70,8 +71,7 @@ Result<void> checkVec(int64_t vec, const ElementsStreams &streams) {
 
 Result<void> checkRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
                             const ElementsSchedule &schedule) {
-  int64_t most =
-      std::min(limits.registersPerThread, limits.registersPerSm / schedule.threads);
+  int64_t most = std::min(limits.registersPerThread, limits.registersPerSm / schedule.threads);
   int64_t needed = estimateRegisters(streams, schedule.vec, schedule.inflight);
   if (needed > most)
     return usage("expected threads, vec and inflight that need at most " + std::to_string(most) +
