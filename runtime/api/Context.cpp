@@ -34,7 +34,7 @@ launch::ParallelFor hostParallelFor(const fw_context_options &options) {
 
 ContextState::ContextState(fw_context_options options, CompilerOptions compilerOptions,
                            unsigned threadCount)
-    : options(options), compiler(std::move(compilerOptions)), threads(threadCount) {
+    : log(compilerOptions.log), compiler(std::move(compilerOptions)), threads(threadCount) {
   executor.threads = threads.count();
   if (options.parallel_for)
     executor.parallelFor = hostParallelFor(options);
@@ -68,13 +68,23 @@ jit::Settings settingsOf(const fw_context_options &options) {
   return settings;
 }
 
+/// The host's callback, or stderr down to the severity that the setting `log` names.
+jit::LogSink logOf(const fw_context_options &options, const jit::Settings &settings) {
+  if (options.log)
+    return [options](jit::Severity severity, std::string_view text) {
+      options.log(options.user_data, levelOf(severity), std::string(text).c_str());
+    };
+  return [shown = settings.number(jit::Knob::log),
+          print = jit::standardErrorSink()](jit::Severity severity, std::string_view text) {
+    if (int64_t(severity) < shown) // "off" is 0, "error" 1 ...
+      print(severity, text);
+  };
+}
+
 CompilerOptions compilerOptions(const fw_context_options &options) {
   CompilerOptions result;
   result.settings = settingsOf(options);
-  if (options.log)
-    result.log = [options](jit::Severity severity, std::string_view text) {
-      options.log(options.user_data, levelOf(severity), std::string(text).c_str());
-    };
+  result.log = logOf(options, result.settings);
   return result;
 }
 

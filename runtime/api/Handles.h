@@ -18,7 +18,7 @@ namespace fw::api {
 struct ContextState {
   ContextState(fw_context_options options, CompilerOptions compilerOptions, unsigned threads);
 
-  fw_context_options options;
+  jit::LogSink log;
   Compiler compiler;
   launch::Threads threads;
   launch::Executor executor; ///< the host's parallel_for, or `threads`

@@ -24,11 +24,6 @@ const std::vector<std::string> &shippedNames() {
   return names;
 }
 
-/// The op called `name`; without a name the last op that no other op of the file calls.
-language::OpHandle parse(std::string_view text, const char *file, const char *name) {
-  return take(language::parseOp(text, file ? file : "op", name ? name : ""));
-}
-
 } // namespace
 
 extern "C" {
@@ -58,7 +53,11 @@ fw_status fw_op_parse(fw_context *context, const char *text, size_t length, cons
   return border([&] {
     need(out, "out");
     const auto &state = need(context, "context").state;
-    *out = new fw_op(state, parse({&need(text, "text"), length}, file, name));
+    language::OpHandle op = take(
+        language::parseOp({&need(text, "text"), length}, file ? file : "op", name ? name : ""));
+    if (!op.file->warnings().empty())
+      state->log(jit::Severity::Warning, op.file->warnings());
+    *out = new fw_op(state, std::move(op));
   });
 }
 

@@ -15,6 +15,11 @@ namespace fw::cli {
 CompilerOptions Session::compilerOptions() const {
   CompilerOptions options;
   options.settings = settings;
+  options.log = [shown = settings.number(jit::Knob::log),
+                 print = options.log](jit::Severity severity, std::string_view text) {
+    if (int64_t(severity) < shown) // "off" is 0, "error" 1 ...
+      print(severity, text);
+  };
   return options;
 }
 
