@@ -29,8 +29,10 @@ Entry entryOf(const KernelRequest &request, CompiledKernel compiled) {
   fillResources(launch, compiled.resources);
   Entry entry;
   entry.add(Section::Record, encode(launch));
-  entry.add(Section::Cubin, std::move(compiled.cubin));
-  entry.add(Section::Ptx, std::move(compiled.ptx));
+  if (compiled.cubin.empty())
+    entry.add(Section::Ptx, std::move(compiled.ptx));
+  else
+    entry.add(Section::Cubin, std::move(compiled.cubin));
   entry.add(Section::Source, request.source);
   entry.add(Section::Log, std::move(compiled.log));
   return entry;

@@ -17,8 +17,8 @@ struct Artefact {
   std::string key;
   LaunchRecord launch; ///< with what the assembler said
   std::string code;    ///< cubin or ELF object; empty when only PTX fits the device
-  std::string ptx;
-  std::string source; ///< CUDA or phase-level text
+  std::string ptx;     ///< only where there is no code
+  std::string source;  ///< CUDA or phase-level text
   std::string log;
   double milliseconds = 0; ///< of the compile, where this call made it; 0 for a hit
 };

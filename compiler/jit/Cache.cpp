@@ -12,6 +12,7 @@ CacheOptions cacheOptions(const Settings &settings, const Environment &environme
   options.folder.maxBytes = uint64_t(settings.number(Knob::cache_size));
   options.patience = std::chrono::seconds(settings.number(Knob::cache_wait));
   options.strict = settings.flag(Knob::strict);
+  options.reporter = Reporter(standardErrorSink(int(settings.number(Knob::log))));
   if (options.folder.maxBytes > 0)
     options.folders = folderChoices(settings, environment, ::geteuid());
   return options;
@@ -118,7 +119,7 @@ Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::
                              const Producer &produce) {
   if (EntryPtr entry = fromDisk(kind, key))
     return entry;
-  if (options.strict)
+  if (options.strict && isCode(kind))
     return Error{
         .code = Code::STRICT_MISS,
         .text = "expected " + description + " in a kernel cache (strict mode), got none in " +
@@ -126,20 +127,22 @@ Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::
         .remedy = "precompile it, add the folder or pack that holds it, or leave strict mode",
         .log = std::string(folderOf(kind)) + "/" + key + suffixOf(kind)};
   if (!userFolder || !userFolder->isWritable())
-    return make(kind, key, produce);
+    return make(kind, key, description, produce);
 
   FileLock lock(userFolder->files(), userFolder->lockPath(kind, key), userFolder->fileMode());
-  if (acquire(kind, lock))
+  if (acquire(kind, lock, description))
     if (EntryPtr entry = fromDisk(kind, key)) // the last owner of the lock has made it
       return entry;
-  return make(kind, key, produce);
+  return make(kind, key, description, produce);
 }
 
 /// True when the lock is held: somebody else may have made the entry since we looked. Otherwise we
 /// go on without.
-bool Cache::acquire(EntryKind kind, FileLock &lock) {
+bool Cache::acquire(EntryKind kind, FileLock &lock, const std::string &description) {
   userFolder->prepare(kind);
-  FileLock::Outcome outcome = lock.acquire(options.patience);
+  FileLock::Outcome outcome = lock.acquire(options.patience, [&] {
+    options.reporter.say(Severity::Info, "waiting for another process that makes " + description);
+  });
   if (outcome == FileLock::Outcome::HeldAfterWait || outcome == FileLock::Outcome::TimedOut)
     shelves[size_t(kind)].counters.waits.fetch_add(1, std::memory_order_relaxed);
   if (outcome == FileLock::Outcome::TimedOut)
@@ -150,7 +153,10 @@ bool Cache::acquire(EntryKind kind, FileLock &lock) {
          outcome == FileLock::Outcome::TimedOut;
 }
 
-Result<EntryPtr> Cache::make(EntryKind kind, const std::string &key, const Producer &produce) {
+Result<EntryPtr> Cache::make(EntryKind kind, const std::string &key, const std::string &description,
+                             const Producer &produce) {
+  if (isCode(kind))
+    options.reporter.say(Severity::Info, "compiling " + description);
   shelves[size_t(kind)].counters.compiles.fetch_add(1, std::memory_order_relaxed);
   Result<Entry> made = produce();
   if (!made)

@@ -32,7 +32,7 @@ struct CacheOptions {
   CacheFolder::Options folder;
   std::chrono::milliseconds patience{60000};
   bool strict = false;
-  Reporter reporter;
+  Reporter reporter; ///< told of every compile and wait (info) and of every fault
 };
 
 /// Folders, sizes and strictness from the settings.
@@ -48,8 +48,10 @@ public:
   using Producer = std::function<Result<Entry>()>;
 
   /// From memory, disk or `produce`. At most one thread and, where locks work, one process per host
-  /// produces a key; the others wait for it, but not longer than the patience. In strict mode a
-  /// miss is STRICT_MISS with `description`, which says in words what is missing.
+  /// produces a key; the others wait for it, but not longer than the patience. In strict mode
+  /// machine code that is missing is STRICT_MISS with `description`, which says in words what it
+  /// is; a program record may be made anew, since the kernels outlive it when the library is
+  /// upgraded.
   Result<EntryPtr> get(EntryKind kind, const std::string &key, const std::string &description,
                        const Producer &produce);
 
@@ -88,9 +90,10 @@ private:
   EntryPtr fromDisk(EntryKind kind, const std::string &key);
   Result<EntryPtr> load(EntryKind kind, const std::string &key, const std::string &description,
                         const Producer &produce);
-  Result<EntryPtr> make(EntryKind kind, const std::string &key, const Producer &produce);
+  Result<EntryPtr> make(EntryKind kind, const std::string &key, const std::string &description,
+                        const Producer &produce);
   Result<EntryPtr> wait(Shelf &shelf, Flight &flight);
-  bool acquire(EntryKind kind, class FileLock &lock);
+  bool acquire(EntryKind kind, class FileLock &lock, const std::string &description);
   void openLayers();
   void openUserFolder();
   void tell(EntryKind kind, const CacheFailure &failure);

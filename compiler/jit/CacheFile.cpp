@@ -13,6 +13,7 @@ struct KindRow {
   const char *folder;
   const char *suffix;
   uint32_t number;
+  bool code;
 };
 constexpr KindRow kinds[] = {
 #define FW_ENTRY_KIND(name, ...) {__VA_ARGS__},
@@ -90,6 +91,7 @@ Result<Entry> decodePayload(std::string_view payload) {
 
 const char *folderOf(EntryKind kind) { return kinds[size_t(kind)].folder; }
 const char *suffixOf(EntryKind kind) { return kinds[size_t(kind)].suffix; }
+bool isCode(EntryKind kind) { return kinds[size_t(kind)].code; }
 
 const std::string *Entry::find(Section section) const {
   for (const auto &[name, bytes] : sections)

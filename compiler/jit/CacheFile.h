@@ -24,6 +24,9 @@ enum class EntryKind : uint8_t {
 const char *folderOf(EntryKind kind);
 const char *suffixOf(EntryKind kind);
 
+/// Machine code: dear to make, and never made in strict mode.
+bool isCode(EntryKind kind);
+
 enum class Section : uint32_t {
 #define FW_ENTRY_SECTION(name, tag) name = tag,
 #include "compiler/jit/entry_sections.def"

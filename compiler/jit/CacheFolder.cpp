@@ -178,7 +178,10 @@ bool CacheFolder::makeFolder(const std::string &path, mode_t mode) const {
          isTrusted(facts);
 }
 
-std::optional<CacheFailure> CacheFolder::stage(const std::string &staged, std::string_view bytes) {
+/// `durable` files survive a power cut. Others that do not are found damaged and made anew: cheaper
+/// for records.
+std::optional<CacheFailure> CacheFolder::stage(const std::string &staged, std::string_view bytes,
+                                               bool durable) {
   FileHandle file(
       ::open(staged.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file)
@@ -191,7 +194,7 @@ std::optional<CacheFailure> CacheFolder::stage(const std::string &staged, std::s
       return writeFailure(staged, count < 0 ? errno : ENOSPC);
     done += size_t(count);
   }
-  if (::fchmod(file.get(), fileMode()) != 0 || files().sync(file.get()) != 0)
+  if (::fchmod(file.get(), fileMode()) != 0 || (durable && files().sync(file.get()) != 0))
     return writeFailure(staged, errno);
   return std::nullopt;
 }
@@ -221,7 +224,7 @@ std::optional<CacheFailure> CacheFolder::write(EntryKind kind, const std::string
     return writeFailure(root, errno);
 
   std::string staged = stagingFolder() + "/" + freshStagingName();
-  std::optional<CacheFailure> failure = stage(staged, bytes);
+  std::optional<CacheFailure> failure = stage(staged, bytes, isCode(kind));
   if (!failure)
     failure = publish(staged, entryPath(kind, key), kind);
   if (failure)

@@ -102,7 +102,8 @@ private:
   std::string stagingFolder() const;
   bool isTrusted(const struct stat &facts) const;
   bool makeFolder(const std::string &path, mode_t mode) const;
-  std::optional<CacheFailure> stage(const std::string &staged, std::string_view bytes);
+  std::optional<CacheFailure> stage(const std::string &staged, std::string_view bytes,
+                                    bool durable);
   std::optional<CacheFailure> publish(const std::string &staged, const std::string &path,
                                       EntryKind kind);
   void removeLeftovers();

@@ -9,7 +9,8 @@
 
 namespace fw::jit {
 
-FileLock::Outcome FileLock::acquire(std::chrono::milliseconds patience) {
+FileLock::Outcome FileLock::acquire(std::chrono::milliseconds patience,
+                                    const std::function<void()> &onWait) {
   using namespace std::chrono;
   auto deadline = steady_clock::now() + patience;
   milliseconds pause(1);
@@ -28,6 +29,8 @@ FileLock::Outcome FileLock::acquire(std::chrono::milliseconds patience) {
     }
     if (steady_clock::now() >= deadline)
       return Outcome::TimedOut;
+    if (!waited && onWait)
+      onWait();
     waited = true;
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, milliseconds(20));

@@ -4,6 +4,7 @@
 #include "compiler/jit/Files.h"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,8 @@ public:
 
   /// Waits at most `patience`. Unavailable: the file cannot be made or the file system has no
   /// locks; see fault().
-  Outcome acquire(std::chrono::milliseconds patience);
+  /// `onWait` is called once, before the first wait.
+  Outcome acquire(std::chrono::milliseconds patience, const std::function<void()> &onWait = {});
 
   int fault() const { return error; }
 

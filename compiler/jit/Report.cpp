@@ -25,8 +25,10 @@ std::shared_ptr<Causes> processCauses() {
   return causes;
 }
 
-LogSink standardErrorSink() {
-  return [](Severity severity, std::string_view text) {
+LogSink standardErrorSink(int level) {
+  return [level](Severity severity, std::string_view text) {
+    if (int(severity) >= level)
+      return;
     constexpr const char *names[] = {"error", "warning", "info", "debug"};
     // One call per line: lines of several threads do not mix.
     std::fprintf(stderr, "fusewright: %s: %.*s\n", names[int(severity)], int(text.size()),

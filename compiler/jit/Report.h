@@ -13,8 +13,9 @@ enum class Severity { Error, Warning, Info, Debug };
 /// Called from any thread.
 using LogSink = std::function<void(Severity, std::string_view text)>;
 
-/// Writes "fusewright: warning: text" to stderr.
-LogSink standardErrorSink();
+/// Writes "fusewright: warning: text" to stderr. `level` is the number of severities that pass,
+/// which is what the knob `log` holds: 0 none, 1 errors, 2 warnings too ...
+LogSink standardErrorSink(int level = 2);
 
 /// The causes already told. Shared by all reporters of a process, so that two contexts do not
 /// repeat a warning.

@@ -30,8 +30,9 @@ std::string nameOf(int kernel) { return "kernel " + std::to_string(kernel); }
 class WarningCount {
 public:
   Reporter reporter() {
-    return Reporter([this](Severity, std::string_view text) {
-      ++perCause[std::string(text.substr(0, text.find(" (")))];
+    return Reporter([this](Severity severity, std::string_view text) {
+      if (severity <= Severity::Warning)
+        ++perCause[std::string(text.substr(0, text.find(" (")))];
     });
   }
   void into(Outcome &outcome) const {

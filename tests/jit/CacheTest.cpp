@@ -147,6 +147,32 @@ TEST(Cache, strictModeDescribesWhatIsMissing) {
   EXPECT_EQ(compiler.calls, 0);
 }
 
+TEST(Cache, strictModeMakesRecordsAnewButNoCode) {
+  TemporaryFolder folder;
+  CacheOptions options = optionsFor(folder.path);
+  options.strict = true;
+  Cache cache(options);
+  auto make = [] { return Result<ProgramRecord>(ProgramRecord()); };
+  EXPECT_TRUE(compileProgram(cache, programKey("request", "hash"), "scale", make));
+  auto object =
+      compileObject(cache, {.phaseText = "module"}, [] { return Result<std::string>("code"); });
+  EXPECT_EQ(object.error().code, Code::STRICT_MISS);
+}
+
+TEST(Cache, everyCompileIsToldAtLevelInfo) {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  std::vector<std::string> infos;
+  CacheOptions options = optionsFor(folder.path);
+  options.reporter = Reporter([&](Severity severity, std::string_view text) {
+    if (severity == Severity::Info)
+      infos.emplace_back(text);
+  });
+  Cache cache(options);
+  ASSERT_TRUE(givesRightKernel(cache, compiler, "a") && givesRightKernel(cache, compiler, "a"));
+  EXPECT_EQ(infos, std::vector<std::string>{"compiling kernel 'a' for sm_90"});
+}
+
 TEST(Cache, strictModeTakesWhatIsThere) {
   TemporaryFolder folder;
   StubCompiler compiler;

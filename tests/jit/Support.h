@@ -68,13 +68,15 @@ inline void becomeUnprivileged() {
     ::_exit(99);
 }
 
-/// Gathers what is told.
+/// Gathers the warnings.
 struct Messages {
   std::shared_ptr<std::vector<std::string>> texts = std::make_shared<std::vector<std::string>>();
   Reporter reporter(std::shared_ptr<Causes> causes = freshCauses()) const {
     auto mutex = std::make_shared<std::mutex>();
     return Reporter(
-        [mutex, texts = texts](Severity, std::string_view text) {
+        [mutex, texts = texts](Severity severity, std::string_view text) {
+          if (severity > Severity::Warning)
+            return;
           std::lock_guard guard(*mutex);
           texts->emplace_back(text);
         },
