@@ -2,6 +2,7 @@
 // the bounds are no wider than they have to be.
 #include "compiler/dialect/evaluator/Compare.h"
 #include "compiler/dialect/evaluator/Storage.h"
+#include "tests/evaluator/RandomExpression.h"
 #include "tests/evaluator/TestModule.h"
 
 #include <gtest/gtest.h>
@@ -16,152 +17,94 @@ namespace {
 
 constexpr double INF = std::numeric_limits<double>::infinity();
 
-float maxOf(float a, float b) {
-  if (std::isnan(a) || std::isnan(b))
-    return a + b;
-  return a > b || (a == b && !std::signbit(a)) ? a : b;
-}
-
-/// A kind of node: its text over %x, %y, %z and its value in f32.
-struct Kind {
-  const char *op, *operands;
-  float (*value)(float, float, float);
-};
-const Kind kKinds[] = {
-    {"arith.addf", "%x, %y", [](float a, float b, float) { return a + b; }},
-    {"arith.subf", "%x, %y", [](float a, float b, float) { return a - b; }},
-    {"arith.mulf", "%x, %y", [](float a, float b, float) { return a * b; }},
-    {"arith.divf", "%x, %y", [](float a, float b, float) { return a / b; }},
-    {"math.fma", "%x, %y, %z", [](float a, float b, float c) { return std::fma(a, b, c); }},
-    {"arith.mulf", "%x, %x", [](float a, float, float) { return a * a; }},
-    {"arith.maximumf", "%x, %y", [](float a, float b, float) { return maxOf(a, b); }},
-    {"arith.minimumf", "%x, %y", [](float a, float b, float) { return -maxOf(-a, -b); }},
-    {"math.sqrt", "%x", [](float a, float, float) { return std::sqrt(a); }},
-    {"math.absf", "%x", [](float a, float, float) { return std::abs(a); }},
-    {"arith.negf", "%x", [](float a, float, float) { return -a; }},
-    {"math.floor", "%x", [](float a, float, float) { return std::floor(a); }},
-    {"math.roundeven", "%x", [](float a, float, float) { return std::nearbyint(a); }},
-    {"fuse.sign", "%x", [](float a, float, float) { return a > 0   ? 1.0f
-                                                           : a < 0 ? -1.0f
-                                                                   : a; }},
-    {"select", "%x, %y, %z", [](float a, float b, float c) { return a < b ? c : a; }},
-};
-
-struct Node {
-  const Kind *kind;
-  size_t x, y, z;
-};
-
-/// Nodes after the three leaves %v0, %v1, %v2; the last one is the result.
-struct Expression {
-  std::vector<Node> nodes;
-
-  static Expression random(std::mt19937_64 &random, size_t size, size_t kinds) {
-    Expression e;
-    for (size_t i = 0; i < size; ++i) {
-      auto earlier = [&] { // likely a late one, so that errors add up
-        const size_t n = i + 3;
-        return random() % 2 ? n - 1 - random() % std::min<size_t>(n, 3) : random() % n;
-      };
-      e.nodes.push_back({&kKinds[random() % kinds], earlier(), earlier(), earlier()});
-    }
-    return e;
-  }
-
-  std::string text() const {
-    std::string out;
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const Node &node = nodes[i];
-      const std::string name = i + 1 == nodes.size() ? "%y" : "%v" + std::to_string(i + 3);
-      auto value = [](size_t v) {
-        return v < 3 ? std::string(1, '%') + "abc"[v] : "%v" + std::to_string(v);
-      };
-      std::string operands = node.kind->operands;
-      for (auto [place, v] : {std::pair("%x", node.x), {"%y", node.y}, {"%z", node.z}})
-        for (size_t at; (at = operands.find(place)) != std::string::npos;)
-          operands.replace(at, 2, "#" + std::to_string(v) + ";");
-      for (size_t at; (at = operands.find('#')) != std::string::npos;) {
-        const size_t end = operands.find(';');
-        operands.replace(at, end + 1 - at, value(std::stoul(operands.substr(at + 1))));
-      }
-      if (std::string(node.kind->op) == "select")
-        out += "%t" + std::to_string(i) + " = arith.cmpf olt, " + value(node.x) + ", " +
-               value(node.y) + " : f32\n" + name + " = arith.select %t" + std::to_string(i) + ", " +
-               value(node.z) + ", " + value(node.x) + " : f32\n";
-      else
-        out += name + " = " + node.kind->op + " " + operands + " : f32\n";
-    }
-    return out;
-  }
-
-  /// In machine f32; `contract` fuses every sum whose operand is a product.
-  float value(float a, float b, float c, bool contract) const {
-    std::vector<float> v = {a, b, c};
-    for (const Node &node : nodes) {
-      const std::string_view op = node.kind->op;
-      const Node *product = node.x >= 3 ? &nodes[node.x - 3] : nullptr;
-      const bool fuses = contract && product && product->kind == &kKinds[2] &&
-                         (op == "arith.addf" || op == "arith.subf");
-      v.push_back(fuses ? std::fma(v[product->x], v[product->y],
-                                   op == "arith.addf" ? v[node.y] : -v[node.y])
-                        : node.kind->value(v[node.x], v[node.y], v[node.z]));
-    }
-    return v.back();
-  }
-};
-
-float drawAny(std::mt19937_64 &random) {
-  switch (random() % 12) {
-  case 0:
-    return std::bit_cast<float>(uint32_t(random()));
-  case 1:
-    return std::ldexp(1.0f, int(random() % 20) - 149);
-  case 2:
-    return std::numeric_limits<float>::max();
-  case 3:
-    return random() % 2 ? 0.0f : -0.0f;
-  case 4:
-    return random() % 8 ? 1.0f : std::numeric_limits<float>::infinity();
-  case 5:
-    return float(int(random() % 9)) / 2 - 2;
-  default:
-    return std::normal_distribution<float>()(random);
-  }
-}
-
-using Draw = float (*)(std::mt19937_64 &);
-
-/// Both forms of `expression` against its bounds, on `n` elements.
-void check(const Expression &expression, std::mt19937_64 &random, Draw draw, size_t n) {
+/// Both forms of `expression` against its bounds, and the plain one against the bits.
+template <class F> void check(const Expression<F> &expression, std::mt19937_64 &random) {
+  using Word = std::conditional_t<sizeof(F) == 8, uint64_t, uint32_t>;
+  const std::string real = sizeof(F) == 8 ? "f64" : "f32";
   std::map<std::string, Tensor> data;
   std::vector<uint64_t> separate, contracted;
-  for (size_t i = 0; i < n; ++i) {
-    const float a = draw(random), b = draw(random), c = draw(random);
+  for (int i = 0; i < 200; ++i) {
+    const F a = drawAny<F>(random), b = drawAny<F>(random), c = drawAny<F>(random);
     data["a"].push_back(a), data["b"].push_back(b), data["c"].push_back(c);
-    separate.push_back(std::bit_cast<uint32_t>(expression.value(a, b, c, false)));
-    contracted.push_back(std::bit_cast<uint32_t>(expression.value(a, b, c, true)));
+    separate.push_back(std::bit_cast<Word>(expression.value(a, b, c, false)));
+    contracted.push_back(std::bit_cast<Word>(expression.value(a, b, c, true)));
   }
-  TestModule module(elementModule(expression.text()));
+  TestModule module(elementModule(expression.text(), real, real));
   const Evaluation evaluation = *module.evaluate(data, {1, 1});
   for (const auto *words : {&separate, &contracted}) {
     const Comparison comparison = compare(evaluation.operands[0], {*words});
-    ASSERT_TRUE(comparison.ok()) << describe(comparison, *findDtype("f32")) << "\n"
+    ASSERT_TRUE(comparison.ok()) << describe(comparison, *findDtype(real)) << "\n"
                                  << expression.text();
   }
   const Bits bits = *module.interpret(data, {1, 1});
   ASSERT_TRUE(compareBits(bits.operands[0], {separate}).ok) << expression.text();
 }
 
-TEST(Containment, RandomExpressionsStayWithinTheirBounds) {
+template <class F> class RandomExpressions : public testing::Test {};
+using Formats = testing::Types<float, double>;
+TYPED_TEST_SUITE(RandomExpressions, Formats);
+
+TYPED_TEST(RandomExpressions, OfAllKindsStayWithinTheirBounds) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 600 && !testing::Test::HasFatalFailure(); ++i)
-    check(Expression::random(random, 1 + random() % 14, std::size(kKinds)), random, drawAny, 200);
+    check(Expression<TypeParam>(random, 1 + random() % 14), random);
 }
 
-TEST(Containment, SmoothExpressionsStayWithinTheirBounds) {
+TYPED_TEST(RandomExpressions, WithSlopesStayWithinTheirBounds) {
   std::mt19937_64 random(12);
   for (int i = 0; i < 400 && !testing::Test::HasFatalFailure(); ++i)
-    check(Expression::random(random, 1 + random() % 14, 6), random, drawAny, 200);
+    check(Expression<TypeParam>(random, 1 + random() % 14, SMOOTH), random);
+}
+
+/// Functions on arguments of every size: the vocabulary's own text within the ulps of its table.
+class Functions : public testing::TestWithParam<std::tuple<const char *, const char *>> {};
+
+TEST_P(Functions, StayWithinTheirBounds) {
+  const auto &[op, real] = GetParam();
+  std::mt19937_64 random(14);
+  Tensor a;
+  for (int i = 0; i < 20000; ++i) {
+    const double any = drawAny<double>(random);
+    a.push_back(
+        roundTo(*findDtype(real), i % 2 ? any : any * std::ldexp(1.0, int(random() % 40) - 20)));
+  }
+  TestModule module(elementModule(std::string("%y = ") + op + " %a : " + real, real, real));
+  const std::map<std::string, Tensor> data = {{"a", a}, {"b", a}, {"c", a}};
+  const Comparison comparison = compare(module.evaluate(data, {1, 1})->operands[0],
+                                        module.interpret(data, {1, 1})->operands[0].tensors);
+  EXPECT_TRUE(comparison.ok()) << describe(comparison, *findDtype(real));
+  EXPECT_GT(comparison.worst.ratio, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Functions,
+                         testing::Combine(testing::Values("math.rsqrt", "math.exp", "math.exp2",
+                                                          "math.expm1", "math.log", "math.log2",
+                                                          "math.log1p", "math.tanh", "math.erf",
+                                                          "math.sin", "math.cos", "fuse.sigmoid"),
+                                          testing::Values("f32", "f64")));
+
+TEST(Containment, ScalarProgramsStayWithinTheirBounds) {
+  // What f64 cannot decide moves the rounded result by one place at most.
+  TestModule module(elementModule(R"(%h = fuse.scalar "h" : f64
+    %n = fuse.scalar "n" : i64
+    %one = arith.constant 1.0 : f64
+    %p = math.fpowi %h, %n : f64, i64
+    %c1 = arith.subf %one, %p : f64
+    %r = math.sqrt %c1 : f64
+    %q = arith.divf %h, %r : f64
+    %y = fuse.uniform %q : f64 to f32)"));
+  std::mt19937_64 random(15);
+  for (int i = 0; i < 500; ++i) {
+    const double h = std::uniform_real_distribution<double>()(random);
+    const Tensor scalars = {h, double(1 + random() % (i < 250 ? 10 : 100000))};
+    const std::map<std::string, Tensor> data = {{"a", {0}}, {"b", {0}}, {"c", {0}}};
+    const Evaluation evaluation = *module.evaluate(data, scalars);
+    const Comparison comparison =
+        compare(evaluation.operands[0], module.interpret(data, scalars)->operands[0].tensors);
+    ASSERT_TRUE(comparison.ok()) << describe(comparison, *findDtype("f32"));
+    const Bound &bound = evaluation.operands[0].tensors[0][0];
+    ASSERT_LE(bound.bound, 0x1p-23 * std::abs(bound.value));
+  }
 }
 
 TEST(Containment, BoundsOfPositiveSumsAndProductsAreAFewUlps) {
