@@ -236,12 +236,21 @@ struct LowerKernels : PassWrapper<LowerKernels, OperationPass<ModuleOp>> {
   }
 
   void runOnOperation() override {
-    for (auto program : llvm::make_early_inc_range(getOperation().getOps<fuse::ProgramOp>())) {
-      for (auto kernel : program.getOps<fuse::KernelOp>())
-        if (failed(KernelLowering(program, kernel, options).run()))
-          return signalPassFailure();
-      program.erase();
-    }
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
+      if (failed(lowerProgram(op)))
+        return signalPassFailure();
+  }
+
+  LogicalResult lowerProgram(Operation &op) {
+    auto program = dyn_cast<fuse::ProgramOp>(op);
+    if (!program)
+      return op.emitError("expected a phase-level module (fuse.program), got '")
+             << op.getName() << "'; run the passes up to form-phases first";
+    for (auto kernel : program.getOps<fuse::KernelOp>())
+      if (failed(KernelLowering(program, kernel, options).run()))
+        return failure();
+    program.erase();
+    return success();
   }
 
   LoweringOptions options;

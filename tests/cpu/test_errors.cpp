@@ -9,6 +9,16 @@ TEST(Errors, TextThatDoesNotParse) {
             "cannot read the phase-level module: custom op 'fuse.nothing' is unknown");
 }
 
+TEST(Errors, ModuleOfAnotherLevel) {
+  EXPECT_EQ(
+      compileError("module { func.func private @f() }", 5),
+      "cannot read the phase-level module: Dialect `func' not found for custom op 'func.func' ");
+  EXPECT_EQ(
+      compileError("module { fuse.op @f over <elements> operands [] scalars [] {} }", 5),
+      "cannot lower the kernel to vector code: expected a phase-level module (fuse.program), got "
+      "'fuse.op'; run the passes up to form-phases first");
+}
+
 TEST(Errors, OperationThatElementsDoNotHave) {
   std::string phases = program({{"x", "in", "f32"}, {"y", "out", "f32"}}, {}, R"(
     %x = fuse.load "x" : f32
