@@ -227,6 +227,13 @@ TEST(Operations, CastRoundsOnceInTheFormat) {
   EXPECT_EQ(boundOf(saturating, {-1e9}).value, -448);
 }
 
+TEST(Operations, RoundToNamesItsDtype) {
+  const std::string body = "%y = fuse.round_to \"e4m3fn.sat\", %a : f32";
+  EXPECT_EQ(bitsOf(body, {1e9}), 448);
+  EXPECT_EQ(bitsOf(body, {17.1}), 18);
+  EXPECT_EQ(boundOf(body, {17.1}).bound, 0);
+}
+
 TEST(Operations, StoredAndLargestFollowTheOperandsDtype) {
   EXPECT_EQ(bitsOf("%y = fuse.stored \"y\", %a : f32", {1.00390625}, "bf16"), 1);
   EXPECT_EQ(boundOf("%y = fuse.stored \"y\", %a : f32", {1.01171875}, "bf16").lo, 1.015625);

@@ -9,7 +9,7 @@ struct Ulps {
 
 namespace ulps {
 #define FW_FUNCTION(name, single, twofold) inline constexpr Ulps name{single, twofold};
-#include "compiler/dialect/evaluator/functions.def"
+#include "templates/vocab/functions.def"
 #undef FW_FUNCTION
 } // namespace ulps
 

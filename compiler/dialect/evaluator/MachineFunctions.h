@@ -15,7 +15,7 @@ template <> struct ElementFunctions<Machine> {
   static double name(double x, const Format &f) {                                                  \
     return D::in(f, [](auto v) { return math::name(v); }, x);                                      \
   }
-#include "compiler/dialect/evaluator/functions.def"
+#include "templates/vocab/functions.def"
 #undef FW_FUNCTION
   static double power(double x, int64_t n, const Format &f) {
     return D::in(f, [n](auto v) { return math::power(v, n); }, x);

@@ -172,6 +172,14 @@ template <class D> Action<D> stored(const Site &site) {
              Frame<D> &f) { f.reals[r] = D::convert(D::convert(f.reals[a], storage), *to); };
 }
 
+template <class D> Action<D> roundTo(const Site &site) {
+  const llvm::StringRef name = mlir::cast<fuse::RoundToOp>(site.op).getDtype();
+  return [r = site.result(), a = site.operand(0), via = findDtype({name.data(), name.size()}),
+          to = &dtypeOf(site.type())](Frame<D> &f) {
+    f.reals[r] = D::convert(D::convert(f.reals[a], *via), *to);
+  };
+}
+
 template <class D> Action<D> largest(const Site &site) {
   const Dtype &storage = site.operandDtype(mlir::cast<fuse::LargestOp>(site.op).getOperand());
   return [r = site.result(), x = storage.largest](Frame<D> &f) { f.reals[r] = D::constant(x); };
@@ -192,6 +200,7 @@ inline constexpr OperationRow<D> kOperations[] = {
     {"fuse.scalar", scalar<D>},
     {"fuse.uniform", uniform<D>},
     {"fuse.stored", stored<D>},
+    {"fuse.round_to", roundTo<D>},
     {"fuse.largest", largest<D>},
     {"fuse.cast", cast<D>},
     {"fuse.sign", real1<D, D::sign>},
