@@ -15,7 +15,6 @@ namespace fw::language {
 /// and read as their neutral value. An error is one of the module's verifier, thus a fault of this
 /// room.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerOp(mlir::MLIRContext &context, const ResolvedOp &op,
-                                                  const Source &source,
                                                   const std::set<std::string> &absent = {});
 
 } // namespace fw::language
