@@ -51,12 +51,13 @@ private:
       return text.takeError();
     Value value = op->getResult(0);
     expressions.set(value, *text);
-    if (wantsLine(op, *text) && !op->hasOneUse())
+    bool isSlotOnly = op->hasOneUse() && isa<ResultOp>(*op->user_begin());
+    if (!isSlotOnly && wantsLine(op, *text))
       addValue(op, *text);
     return {};
   }
 
-  /// A value that several lines read gets its own, without a number.
+  /// A value that other lines read, without a number.
   void addValue(Operation *op, const Text &text) {
     auto given = op->getAttrOfType<StringAttr>(kName);
     std::string name = given ? names.unique(commentText(given.getValue())) : names.next("s");

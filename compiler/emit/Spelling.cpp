@@ -18,6 +18,8 @@ bool needsParentheses(const Text &operand, Level level, size_t place) {
     return false;
   if (level == Level::Or && operand.level == Level::And)
     return true; // not needed, but compilers warn without them
+  if (level == Level::Equality || level == Level::Order)
+    return operand.level <= Level::Order; // C groups a < b == c; readers do not
   bool groupsLeft = place == 0 && level != Level::Prefix && level != Level::Choice;
   return groupsLeft ? operand.level < level : operand.level <= level;
 }

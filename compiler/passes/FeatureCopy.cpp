@@ -19,8 +19,6 @@ using namespace fw::fuse;
 namespace fw::passes {
 namespace {
 
-std::string toString(std::string_view text) { return std::string(text); }
-
 class FeatureCopyPass : public impl::FeatureCopyBase<FeatureCopyPass> {
 public:
   using FeatureCopyBase::FeatureCopyBase;
@@ -28,15 +26,17 @@ public:
   void runOnOperation() override {
     OpOp op = getOperation();
     Result<DtypeBindings> bindings = parseDtypes(dtypes.getValue());
-    if (!bindings) {
-      op.emitOpError() << render(bindings.error());
-      return signalPassFailure();
-    }
     Result<std::vector<AddedOperand>> added = addedFor(op);
-    if (!added) {
-      op.emitOpError() << render(added.error());
+    if (!bindings || !added) {
+      op.emitOpError() << render(bindings ? added.error() : bindings.error());
       return signalPassFailure();
     }
+    for (const auto &[name, dtype] : *bindings)
+      if (llvm::none_of(*added, [&](const AddedOperand &row) { return row.name == name; })) {
+        op.emitOpError() << "expected a copy of a parameter to bind a dtype to, got '" << name
+                         << "'";
+        return signalPassFailure();
+      }
     appendOperands(op, *added, *bindings);
     for (auto operand : llvm::to_vector(op.getOperands().getAsRange<OperandAttr>()))
       if (stringifyRole(operand.getRole()) == StringRef(feature().role))
@@ -50,7 +50,7 @@ private:
     std::vector<FeatureOperand> operands;
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       operands.push_back({operand.getName().str(), stringifyRole(operand.getRole()).str()});
-    return addedOperands(operands, std::vector{toString(feature().name)});
+    return addedOperands(operands, std::vector<std::string>{std::string(feature().name)});
   }
 
   void appendOperands(OpOp op, const std::vector<AddedOperand> &added,

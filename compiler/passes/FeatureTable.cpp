@@ -68,13 +68,25 @@ std::string addedName(const Feature &feature, std::string_view operand) {
   return out;
 }
 
+bool isAddedBy(const Feature &feature, std::string_view operand) {
+  size_t place = feature.operand.find("{0}");
+  if (place == std::string_view::npos)
+    return operand == feature.operand;
+  return operand.starts_with(feature.operand.substr(0, place)) &&
+         operand.ends_with(feature.operand.substr(place + 3));
+}
+
+Result<void> checkFeatures(std::span<const std::string> names, std::span<const Feature> table) {
+  if (auto known = checkNames(names, table); !known)
+    return known;
+  return checkConflicts(names, table);
+}
+
 Result<std::vector<AddedOperand>> addedOperands(std::span<const FeatureOperand> operands,
                                                 std::span<const std::string> names,
                                                 std::span<const Feature> table) {
-  if (auto known = checkNames(names, table); !known)
-    return known.takeError();
-  if (auto compatible = checkConflicts(names, table); !compatible)
-    return compatible.takeError();
+  if (auto legal = checkFeatures(names, table); !legal)
+    return legal.takeError();
   std::vector<AddedOperand> added;
   for (const Feature &feature : table) {
     if (std::find(names.begin(), names.end(), feature.name) == names.end())

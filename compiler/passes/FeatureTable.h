@@ -49,8 +49,15 @@ const Feature *findFeature(std::string_view name);
 /// The name of the operand that `feature` adds for `operand`.
 std::string addedName(const Feature &feature, std::string_view operand);
 
+/// Whether `operand` is called like those that `feature` adds.
+bool isAddedBy(const Feature &feature, std::string_view operand);
+
+/// USAGE for an unknown or repeated name, or for two features that exclude each other.
+Result<void> checkFeatures(std::span<const std::string> names,
+                           std::span<const Feature> table = allFeatures());
+
 /// What the features called `names` append to `operands`, in the order in which their passes append
-/// it. USAGE for an unknown or repeated name, a conflict, or an op without the operands needed.
+/// it. USAGE where checkFeatures says so, or for an op without the operands needed.
 Result<std::vector<AddedOperand>> addedOperands(std::span<const FeatureOperand> operands,
                                                 std::span<const std::string> names,
                                                 std::span<const Feature> table = allFeatures());

@@ -23,26 +23,35 @@ FeaturePass passOf(std::string_view name) {
   return nullptr;
 }
 
-/// Names with a dot belong to operands that features add; the op's own names cannot have one.
-std::string selectDtypes(StringRef dtypes, bool added) {
+using OwnsName = llvm::function_ref<bool(StringRef operand)>;
+
+/// The entries of "operand=dtype,..." whose operand `owns`.
+std::string selectDtypes(StringRef dtypes, OwnsName owns) {
   SmallVector<StringRef> entries, selected;
   dtypes.split(entries, ',', -1, /*KeepEmpty=*/false);
   for (StringRef entry : entries)
-    if (entry.take_until([](char c) { return c == '='; }).contains('.') == added)
+    if (owns(entry.take_until([](char c) { return c == '='; })))
       selected.push_back(entry);
   return llvm::join(selected, ",");
 }
 
 /// Bind the dtypes of the request, add its features in the table's order, and check the scopes.
 Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options) {
-  for (const std::string &name : options.features)
-    if (!findFeature(name))
-      return addedOperands({}, options.features).takeError();
-  OpPassManager &nested = manager.nest<fuse::OpOp>();
-  nested.addPass(createSpecialise({selectDtypes(options.dtypes, false)}));
+  if (auto legal = checkFeatures(options.features); !legal)
+    return legal;
+  SmallVector<const Feature *> features;
   for (const Feature &feature : allFeatures())
     if (llvm::is_contained(options.features, feature.name))
-      nested.addPass(passOf(feature.pass)(selectDtypes(options.dtypes, true)));
+      features.push_back(&feature);
+
+  // A dtype that no feature of the request claims is the op's own, or specialise refuses it.
+  OpPassManager &nested = manager.nest<fuse::OpOp>();
+  nested.addPass(createSpecialise({selectDtypes(options.dtypes, [&](StringRef name) {
+    return llvm::none_of(features, [&](const Feature *row) { return isAddedBy(*row, name); });
+  })}));
+  for (const Feature *feature : features)
+    nested.addPass(passOf(feature->pass)(
+        selectDtypes(options.dtypes, [&](StringRef name) { return isAddedBy(*feature, name); })));
   nested.addPass(createInferScopes());
   return {};
 }

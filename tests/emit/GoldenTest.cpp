@@ -28,6 +28,8 @@ const Row kRows[] = {
     {"cast_f32_bf16", "cast", {.dtypes = "y=bf16", .arch = "sm_90"}},
     {"cast_bf16_e4m3fn_sat", "cast", {.dtypes = "x=bf16,y=e4m3fn.sat", .arch = "sm_90"}},
     {"cast_e5m2_f16", "cast", {.dtypes = "x=e5m2,y=f16", .arch = "sm_90"}},
+    {"functions_f32", "functions", {.arch = "sm_90"}},
+    {"functions_f64", "functions", {.dtypes = "x=f64,y=f64", .arch = "sm_75"}},
     {"expressions", "expressions", {.dtypes = "m=bf16", .arch = "sm_90"}},
 };
 

@@ -38,6 +38,18 @@ TEST(Spelling, EveryRowNamesARegisteredOperationAndIsUnique) {
   }
 }
 
+TEST(Spelling, EveryFunctionStandsInTheHeaderThatTheVocabularyNames) {
+  for (const Spelling &row : allSpellings()) {
+    if (row.text.find("fw::") != 0)
+      continue;
+    std::string name(row.text.substr(0, row.text.find('(')));
+    const std::string_view *header = templates::findTemplate(templates::headerOf(name));
+    ASSERT_NE(header, nullptr) << name;
+    std::string declaration = name.substr(name.rfind(':') + 1) + "(";
+    EXPECT_NE(header->find(" " + declaration), header->npos) << name;
+  }
+}
+
 Text leaf(const char *text, Level level = Level::Name) { return {text, level}; }
 
 std::string filled(std::string_view op, std::vector<Text> operands) {
@@ -49,6 +61,9 @@ TEST(Fill, ParenthesesKeepTheOrderOfOperations) {
   Text sum = leaf("a + b", Level::Sum), product = leaf("a * b", Level::Product);
   Text both = leaf("a && b", Level::And);
   EXPECT_EQ(filled("arith.ori", {both, leaf("x")}), "(a && b) || x");
+  Text order = leaf("a < b", Level::Order);
+  EXPECT_EQ(filled("arith.cmpi eq", {order, leaf("x")}), "(a < b) == x");
+  EXPECT_EQ(filled("arith.cmpf olt", {sum, leaf("-a", Level::Prefix)}), "a + b < -a");
   Text minus = leaf("-a", Level::Prefix), choice = leaf("c ? a : b", Level::Choice);
   EXPECT_EQ(filled("arith.addf", {sum, leaf("x")}), "a + b + x");
   EXPECT_EQ(filled("arith.addf", {leaf("x"), sum}), "x + (a + b)");

@@ -68,6 +68,16 @@ TEST(Features, AddInTheOrderOfTheTableAndOfTheOperands) {
   EXPECT_EQ(*added, expected);
 }
 
+TEST(Features, OperandsBelongToTheFeatureThatNamesThem) {
+  EXPECT_TRUE(isAddedBy(*findFeature("copy"), "p.copy"));
+  EXPECT_FALSE(isAddedBy(*findFeature("copy"), "p_copy"));
+  EXPECT_FALSE(isAddedBy(*findFeature("copy"), "p.rest"));
+  Feature all = *findFeature("copy");
+  all.operand = "all.scale";
+  EXPECT_TRUE(isAddedBy(all, "all.scale"));
+  EXPECT_FALSE(isAddedBy(all, "p.scale"));
+}
+
 TEST(Features, RefuseWhatCannotBe) {
   EXPECT_EQ(refusal(kSgd, {"copi"}),
             "expected a feature (copy), got 'copi'; choose one of the list");

@@ -64,6 +64,17 @@ TEST(Pipeline, APassThatRefusesGivesAnErrorWithItsMessage) {
             "expected a feature (copy), got 'kopy'; choose one of the list");
 }
 
+TEST(Pipeline, ADtypeOfAnOperandThatNoFeatureAddsIsRefused) {
+  Outcome without = lower(kSgd, Stage::Phases, {.dtypes = "p.copy=f16"});
+  ASSERT_FALSE(without.result);
+  EXPECT_EQ(without.result.error().text,
+            "'fuse.op' op expected an operand (p, g) to bind a dtype to, got 'p.copy'");
+  Outcome other = lower(kSgd, Stage::Phases, {.dtypes = "g.copy=f16", .features = {"copy"}});
+  ASSERT_FALSE(other.result);
+  EXPECT_EQ(other.result.error().text,
+            "'fuse.op' op expected a copy of a parameter to bind a dtype to, got 'g.copy'");
+}
+
 TEST(Pipeline, CpuStagesNeedNoArch) { EXPECT_TRUE(lower(kSgd, Stage::Phases, {}).result); }
 
 TEST(Pipeline, EveryFeatureHasItsPass) {
