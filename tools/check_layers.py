@@ -14,7 +14,7 @@ STANDARD = ""  # <vector> and <stdint.h>: angle brackets without a folder; every
 # Outside libraries by the first part of an include path.
 LIBRARIES = {
     "mlir": "mlir", "mlir-c": "mlir", "llvm": "llvm", "llvm-c": "llvm", "nlohmann": "json",
-    "CLI": "cli11", "spdlog": "spdlog", "fmt": "spdlog", "gtest": "gtest", "gmock": "gtest",
+    "CLI": "cli11", "gtest": "gtest", "gmock": "gtest",
     "sys": STANDARD, "bits": STANDARD, "sanitizer": STANDARD,
 }
 
@@ -51,7 +51,7 @@ ROOMS = {
     "templates/Templates": ["compiler/support", "llvm"],
     "tests/emulator": ["templates", "compiler/support", "gtest"],
     "tests": ["compiler", "runtime", "fusewright", "templates", "ops", "tools", "mlir", "llvm", "json", "gtest", "cli11"],
-    "tools": ["compiler", "runtime", "fusewright", "templates", "ops", "mlir", "llvm", "json", "cli11", "spdlog"],
+    "tools": ["compiler", "runtime", "fusewright", "templates", "ops", "mlir", "llvm", "json", "cli11"],
     "examples": ["fusewright"],
     # Beside the C API, benchmarks time one room alone.
     "bench": ["fusewright", "compiler", "tests/cpu", "json"],

@@ -76,13 +76,19 @@ def skip_reasons(test):
 
 
 def read_log(path):
-    with open(path, encoding="utf-8", errors="replace") as log:
-        return [json.loads(line) for line in log if line.strip()]
+    """The tests of a log; a line that cannot be read stands for a failed test."""
+    tests = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            tests.append(json.loads(line))
+        except ValueError:
+            tests.append({"name": "damaged line of the log", "result": "ERROR"})
+    return tests
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("logs", nargs="*", type=Path, help="testlog.json files")
+    parser.add_argument("logs", nargs="*", type=Path, help="Meson's JSON logs: one test a line")
     parser.add_argument("--broken-stages", type=int, default=0,
                         help="stages that failed before a test ran; each counts as a failure")
     options = parser.parse_args(arguments)

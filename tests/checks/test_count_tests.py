@@ -73,6 +73,12 @@ class CountTests(unittest.TestCase):
         status, text = self.closing_line([one("OK", LIT.replace("  Failed     : 1 (14.29%)\n", "").replace("  Unsupported: 1 (14.29%)\n", ""))])
         self.assertEqual((status, text), (0, "5 passed, 0 failed\n"))
 
+    def test_damaged_log_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "all.json"
+            log.write_text(json.dumps(one()) + "\n{half\n")
+            self.assertEqual([test["result"] for test in count_tests.read_log(log)], ["OK", "ERROR"])
+
     def test_broken_stage_and_empty_run_fail(self):
         status, text = self.closing_line([one()], "--broken-stages", "1")
         self.assertEqual((status, text.splitlines()[-1]), (1, "1 passed, 1 failed"))
