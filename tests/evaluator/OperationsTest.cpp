@@ -212,6 +212,14 @@ TEST(Operations, IntsBecomeReals) {
     %y = fuse.uniform %r : f64 to f32)";
   EXPECT_EQ(bitsOf(body, {0, 0, 0, 0, 12345}), 12345);
   EXPECT_EQ(boundOf(body, {0, 0, 0, 0, 12345}).value, 12345);
+  // The step as a real is exact, so a comparison at the threshold is decided.
+  const std::string above = R"(%n = fuse.scalar "n" : i64
+    %r = arith.sitofp %n : i64 to f64
+    %five = arith.constant 5.0 : f64
+    %t = arith.cmpf ogt, %r, %five : f64
+    %y = arith.select %t, %a, %b : f32)";
+  EXPECT_EQ(boundOf(above, {1, 2, 0, 0, 5}).value, 2);
+  EXPECT_EQ(boundOf(above, {1, 2, 0, 0, 5}).bound, 0);
 }
 
 TEST(Operations, CastRoundsOnceInTheFormat) {

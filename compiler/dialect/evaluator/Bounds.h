@@ -31,14 +31,15 @@ template <class T> struct Bounds {
         : unit(std::ldexp(T(1), -dtype.digits) + 4 * OWN),
           tiny(std::max(std::ldexp(T(1), dtype.emin - dtype.digits),
                         std::numeric_limits<T>::denorm_min())),
-          largest(T(dtype.largest)), isDouble(dtype.bytes == 8) {}
+          largest(T(dtype.largest)), wholes(std::ldexp(T(1), dtype.digits)),
+          isDouble(dtype.bytes == 8) {}
     T unit, tiny, largest;
+    T wholes; ///< whole numbers up to here are exact
     bool isDouble;
   };
   static constexpr T OWN = std::numeric_limits<T>::epsilon() / 2;
 
-  //===-- Rounding
-  //--------------------------------------------------------------------------------//
+  //===-- Rounding ----------------------------------------------------------------------------//
 
   static T outwards(T end, T direction, T unit, T tiny, T largest) {
     if (end == 0 || std::isinf(end))
@@ -89,10 +90,12 @@ template <class T> struct Bounds {
     return {double(x.value), double(bound), double(set.lo), double(set.hi), set.nan};
   }
   static Real constant(double x) { return exactly(T(x)); }
-  static Real fromInt(int64_t x, const Format &f) { return rounded(exactly(T(x)), f); }
+  static Real fromInt(int64_t x, const Format &f) {
+    const Real exact = exactly(T(x));
+    return std::abs(exact.value) <= f.wholes ? exact : rounded(exact, f);
+  }
 
-  //===-- Arithmetic
-  //------------------------------------------------------------------------------//
+  //===-- Arithmetic --------------------------------------------------------------------------//
 
   static Real neg(const Real &x, const Format &) { return {-x.value, -x.hi, -x.lo, x.nan}; }
   static Real abs(const Real &x, const Format &) {
@@ -112,12 +115,11 @@ template <class T> struct Bounds {
       return sum;
     sum.nan |= (std::isinf(a.hi) && std::isinf(b.lo) && a.hi != b.lo) ||
                (std::isinf(a.lo) && std::isinf(b.hi) && a.lo != b.hi);
-    // inf - inf at an end: what other numbers there are at that end give the infinity of the point.
     sum.lo = a.lo + b.lo;
     sum.hi = a.hi + b.hi;
-    if (std::isnan(sum.lo) || std::isnan(sum.hi))
+    if (std::isnan(sum.lo) || std::isnan(sum.hi)) // inf - inf
       return a.isPoint() && b.isPoint() ? around(sum.value, true) : anything(sum.value);
-    return a.isZero() || b.isZero() ? sum : rounded(sum, f);
+    return a.isZero() || b.isZero() ? sum : rounded(sum, f); // x + 0 is x, not rounded
   }
   static Real sub(const Real &a, const Real &b, const Format &f) { return add(a, neg(b, f), f); }
 
@@ -227,8 +229,7 @@ template <class T> struct Bounds {
     return rising(x, [](T v) { return v == 0 || std::isnan(v) ? v : std::copysign(T(1), v); });
   }
 
-  //===-- Truth
-  //-----------------------------------------------------------------------------------//
+  //===-- Truth -------------------------------------------------------------------------------//
 
   static Truth compare(const Real &a, const Real &b, unsigned accepted) {
     unsigned possible = a.nan || b.nan ? UNORDERED : 0;

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/evaluator/Storage.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>

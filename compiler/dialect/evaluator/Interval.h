@@ -1,6 +1,7 @@
 // What a kernel that works may have computed: a set of numbers, and the value of exact arithmetic.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -12,8 +12,7 @@ namespace fw::evaluator {
 /// Null where the operation is not meant for the types at hand.
 template <class D> using Planner = Action<D> (*)(const Site &);
 
-//===-- Reals
-//--------------------------------------------------------------------------------------//
+//===-- Reals ---------------------------------------------------------------------------------//
 
 template <class D, auto F> Action<D> real1(const Site &site) {
   const typename D::Format format(dtypeOf(site.type()));
@@ -51,8 +50,7 @@ template <class D> Action<D> intToReal(const Site &site) {
   };
 }
 
-//===-- Truth
-//--------------------------------------------------------------------------------------//
+//===-- Truth ---------------------------------------------------------------------------------//
 
 template <class D, auto F> Action<D> test(const Site &site) {
   const typename D::Format format(dtypeOf(site.op->getOperand(0).getType()));
@@ -97,8 +95,7 @@ template <class D> Action<D> select(const Site &site) {
   return nullptr;
 }
 
-//===-- Sources, conversions, results
-//--------------------------------------------------------------//
+//===-- Sources, conversions, results ---------------------------------------------------------//
 
 template <class D> Action<D> constant(const Site &site) {
   const unsigned r = site.result();
@@ -185,8 +182,7 @@ template <class D> Action<D> largest(const Site &site) {
   return [r = site.result(), x = storage.largest](Frame<D> &f) { f.reals[r] = D::constant(x); };
 }
 
-//===-- The table
-//----------------------------------------------------------------------------------//
+//===-- The table -----------------------------------------------------------------------------//
 
 template <class D> struct OperationRow {
   std::string_view name;

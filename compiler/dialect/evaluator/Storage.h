@@ -4,6 +4,7 @@
 
 #include "compiler/dialect/Dtypes.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
