@@ -18,8 +18,10 @@
 #endif
 
 // ucontext's swap makes a system call for the signal mask: 17 times slower on kernels that reduce.
-#if !defined(__x86_64__) && !defined(__aarch64__)
+#if !defined(FW_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
 #define FW_UCONTEXT 1
+#endif
+#if defined(FW_UCONTEXT)
 #include <ucontext.h>
 #endif
 
