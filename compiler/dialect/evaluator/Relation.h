@@ -3,9 +3,9 @@
 
 namespace fw::evaluator {
 
-enum Relation : unsigned { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
+inline constexpr unsigned LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8;
 
-template <class T> Relation relation(T a, T b) {
+template <class T> unsigned relation(T a, T b) {
   return a < b ? LESS : a > b ? GREATER : a == b ? EQUAL : UNORDERED;
 }
 
