@@ -136,8 +136,7 @@ Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::
   return make(kind, key, description, produce);
 }
 
-/// True when the lock is held: somebody else may have made the entry since we looked. Otherwise we
-/// go on without.
+/// True when somebody else may have made the entry since we looked. False where there are no locks.
 bool Cache::acquire(EntryKind kind, FileLock &lock, const std::string &description) {
   userFolder->prepare(kind);
   FileLock::Outcome outcome = lock.acquire(options.patience, [&] {
@@ -149,8 +148,7 @@ bool Cache::acquire(EntryKind kind, FileLock &lock, const std::string &descripti
     tell(kind, {CacheFault::SlowPeer, std::to_string(options.patience.count() / 1000) + " s"});
   if (outcome == FileLock::Outcome::Unavailable)
     tell(kind, lockFailure(userFolder->place(), lock.fault()));
-  return outcome == FileLock::Outcome::Held || outcome == FileLock::Outcome::HeldAfterWait ||
-         outcome == FileLock::Outcome::TimedOut;
+  return outcome != FileLock::Outcome::Unavailable;
 }
 
 Result<EntryPtr> Cache::make(EntryKind kind, const std::string &key, const std::string &description,
@@ -218,8 +216,9 @@ void Cache::openUserFolder() {
     userFolder = std::move(std::get<0>(folder));
     if (choice.isTemporary)
       options.reporter.sayOnce(Severity::Warning, "TemporaryFolder",
-                               "there is no home folder for the kernel cache: " + choice.path +
-                                   " is used; set FUSEWRIGHT_CACHE_DIR to keep kernels elsewhere");
+                               "the kernel cache is in " + choice.path + " (" +
+                                   (last ? last->detail : "there is no home folder") +
+                                   "); set FUSEWRIGHT_CACHE_DIR to keep kernels elsewhere");
     return;
   }
   if (last)

@@ -177,8 +177,8 @@ template <class A> void fields(A &archive, ExchangeRecord &r) {
   archive.field("after", r.afterKernel);
 }
 
-// Operations are stored flat, as names and value numbers: [name, a, b, c, name, ...] without unused
-// operands would save bytes but not be parallel to the table.
+// Operations become two lists: names, which stay the same when the table grows, and three operands
+// for each.
 void fields(Writer &archive, ScalarProgram &r) {
   std::vector<std::string> names, inputKinds;
   std::vector<uint32_t> operands, inputIndices;
