@@ -6,37 +6,38 @@
 
 namespace fw::math {
 
-/// A narrow format, and what encode gives beyond its range. LIMIT is the first f32 (as bits) that
-/// overflows; codes are without sign. Where SIGNED_NAN is false, every NaN becomes the one code
+/// A narrow format and what rounding beyond its range gives. LIMIT is the first f32, as bits, that
+/// is beyond; all codes are without sign. Without SIGNED_NAN every NaN becomes the one code
 /// NAN_CODE.
 struct Bf16Format {
   static constexpr int MANTISSA = 7, BIAS = 127;
-  static constexpr u32 LIMIT = 0x7F7F8000, OVERFLOW = 0x7F80, INFINITE = 0x7F80, NAN_CODE = 0x7FFF;
+  static constexpr u32 LIMIT = 0x7F7F8000;
+  static constexpr u32 BEYOND = 0x7F80, INFINITE = 0x7F80, NAN_CODE = 0x7FFF;
   static constexpr bool SIGNED_NAN = false;
 };
 struct F16Format {
   static constexpr int MANTISSA = 10, BIAS = 15;
-  static constexpr u32 LIMIT = 0x477FF000, OVERFLOW = 0x7C00, INFINITE = 0x7C00,
-                       NAN_CODE = 0x7FFF; // 65520
+  static constexpr u32 LIMIT = 0x477FF000; // 65520
+  static constexpr u32 BEYOND = 0x7C00, INFINITE = 0x7C00, NAN_CODE = 0x7FFF;
   static constexpr bool SIGNED_NAN = false;
 };
 struct E4m3fnFormat { // no infinity: S.1111.111 alone is NaN
   static constexpr int MANTISSA = 3, BIAS = 7;
-  static constexpr u32 LIMIT = 0x43E80001, OVERFLOW = 0x7F, INFINITE = 0x7F,
-                       NAN_CODE = 0x7F; // above 464
+  static constexpr u32 LIMIT = 0x43E80001; // behind 464, the tie that goes to 448
+  static constexpr u32 BEYOND = 0x7F, INFINITE = 0x7F, NAN_CODE = 0x7F;
   static constexpr bool SIGNED_NAN = true;
 };
 struct E4m3fnSatFormat : E4m3fnFormat {
-  static constexpr u32 OVERFLOW = 0x7E; // 448
+  static constexpr u32 BEYOND = 0x7E; // 448
 };
 struct E5m2Format {
   static constexpr int MANTISSA = 2, BIAS = 15;
-  static constexpr u32 LIMIT = 0x47700000, OVERFLOW = 0x7C, INFINITE = 0x7C,
-                       NAN_CODE = 0x7F; // 61440
+  static constexpr u32 LIMIT = 0x47700000; // 61440
+  static constexpr u32 BEYOND = 0x7C, INFINITE = 0x7C, NAN_CODE = 0x7F;
   static constexpr bool SIGNED_NAN = true;
 };
 struct E5m2SatFormat : E5m2Format {
-  static constexpr u32 OVERFLOW = 0x7B; // 57344
+  static constexpr u32 BEYOND = 0x7B; // 57344
 };
 
 /// The code of `x` in format F, rounded to nearest even.
@@ -56,7 +57,7 @@ template <class F, class N> FW_DEVICE IntOf<N> encodeNarrow(N x) {
     const Int steps = bits(fromBits(u) + fromBits(like(u, STEPS))) - STEPS;
     code = select(u < MIN_NORMAL, steps, code);
   }
-  code = select(u >= F::LIMIT, like(u, F::OVERFLOW), code);
+  code = select(u >= F::LIMIT, like(u, F::BEYOND), code);
   code = select(u > 0x7F800000u, like(u, F::NAN_CODE), code);
   const Int sign = (bits(x) >> SIGN_SHIFT) & (F::SIGNED_NAN ? 0x80u : 0x8000u);
   if constexpr (F::SIGNED_NAN)
