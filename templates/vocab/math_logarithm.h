@@ -72,8 +72,8 @@ template <class N> FW_DEVICE N log2(N x) {
   return logAtEnds(x, addInteger(split.k, Sum<N>{high, low}));
 }
 
-/// With 1 + x = 2^k (1 + f): f = x 2^-k + (2^-k - 1), exact while 2^-k counts beside 1. From 2^64
-/// on it does not, and 2^64 is taken out first, as 2^-k may have no normal representation.
+/// With 1 + x = 2^k (1 + f): f = x 2^-k + (2^-k - 1), rounded once, and not at all for k = 0. From
+/// 2^64 on 1 no longer counts, and 2^64 is taken out first: 2^-k may have no normal representation.
 template <class N> FW_DEVICE N log1p(N x) {
   const N one = like(x, 1.0), sum = one + x;
   const auto isLarge = sum >= like(x, 18446744073709551616.0); // 2^64
