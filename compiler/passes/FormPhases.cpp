@@ -127,18 +127,32 @@ private:
                                 << operand.getName().getValue() << "' of scope "
                                 << stringifyScopeLevel(operand.getScope().getLevel())
                                 << "; such operands are not compiled yet";
-    for (Operation &inner : op.getBody().front()) {
-      if (auto reduce = dyn_cast<ReduceOp>(inner))
-        return reduce.emitOpError()
-               << "expected an op without reductions, got " << stringifyReduceKind(reduce.getKind())
-               << "[" << stringifyScopeLevel(reduce.getKeep().getLevel())
-               << "]; reductions are not compiled yet";
-      if (auto uniform = dyn_cast<UniformOp>(inner); uniform && uniform.getType().isInteger(64))
-        return uniform.emitOpError() << "expected a real or a bool for elements, got an int; "
-                                        "convert it in the scalar program";
-      if (isa<StoredOp, RoundToOp, LargestOp>(inner))
-        return inner.emitOpError() << "expected a body with bound dtypes; run specialise first";
-    }
+    const auto &scopes = getChildAnalysis<ScopeAnalysis>(op);
+    for (Operation &inner : op.getBody().front())
+      if (failed(checkBody(&inner, scopes)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult checkBody(Operation *inner, const ScopeAnalysis &scopes) {
+    if (auto reduce = dyn_cast<ReduceOp>(inner))
+      return reduce.emitOpError() << "expected an op without reductions, got "
+                                  << stringifyReduceKind(reduce.getKind()) << "["
+                                  << stringifyScopeLevel(reduce.getKeep().getLevel())
+                                  << "], which ends a "
+                                  << (reduce.getKeep().isUniform() ? "kernel" : "pass")
+                                  << "; reductions are not compiled yet";
+    if (isa<StoredOp, RoundToOp, LargestOp>(inner))
+      return inner->emitOpError() << "expected a body with bound dtypes; run specialise first";
+    auto uniform = dyn_cast<UniformOp>(inner);
+    if (!uniform)
+      return success();
+    if (uniform.getType().isInteger(64))
+      return uniform.emitOpError() << "expected a real or a bool for elements, got an int; "
+                                      "convert it in the scalar program";
+    if (!scopes.of(uniform.getValue()).isUniform())
+      return uniform.emitOpError() << "expected a value of the scalar program, got one of scope "
+                                   << stringifyScopeLevel(scopes.of(uniform.getValue()).getLevel());
     return success();
   }
 
@@ -163,10 +177,7 @@ private:
     OpBuilder after = slots;
     auto each = EachOp::create(after, kernel.getLoc(), TypeRange(), ArrayAttr());
     slots.setInsertionPoint(each);
-    OpBuilder body(&getContext());
-    if (each.getBody().empty())
-      each.getBody().emplaceBlock();
-    body.setInsertionPointToStart(&each.getBody().front());
+    OpBuilder body = OpBuilder::atBlockEnd(&each.getBody().emplaceBlock());
 
     IRMapping mapping;
     llvm::SetVector<Operation *> slice = elementSlice(op);
@@ -177,8 +188,7 @@ private:
         clonePlaced(body, inner, mapping);
     }
     formStores(op, slice, body, mapping);
-    if (each.getBody().front().empty() || !isa<YieldOp>(each.getBody().front().back()))
-      YieldOp::create(body, each.getLoc());
+    YieldOp::create(body, each.getLoc());
   }
 
   void formLoads(OpOp op, const llvm::SetVector<Operation *> &slice, OpBuilder &body,

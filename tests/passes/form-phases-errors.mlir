@@ -5,7 +5,7 @@ fuse.op @norm over <elements>
               #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
     scalars [] {
   %x = fuse.read "x" : f32
-  // expected-error@+1 {{'fuse.reduce' op expected an op without reductions, got sum[tensor]; reductions are not compiled yet}}
+  // expected-error@+1 {{'fuse.reduce' op expected an op without reductions, got sum[tensor], which ends a kernel; reductions are not compiled yet}}
   %0 = fuse.reduce sum keep <tensor> %x : f32
   fuse.write "y", %0 : f32
 }
@@ -48,4 +48,28 @@ fuse.op @int over <elements>
   %t = fuse.scalar "t" : i64
   // expected-error@+1 {{'fuse.uniform' op expected a real or a bool for elements, got an int; convert it in the scalar program}}
   %0 = fuse.uniform %t : i64 to i64
+}
+
+// -----
+
+fuse.op @block_norm over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  // expected-error@+1 {{'fuse.reduce' op expected an op without reductions, got max[blocks], which ends a pass; reductions are not compiled yet}}
+  %0 = fuse.reduce max keep <blocks, size = 256> %x : f32
+  fuse.write "y", %0 : f32
+}
+
+// -----
+
+fuse.op @element over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f64", scope = <element>>,
+              #fuse.operand<name = "y", role = out, dtype = "f64", scope = <element>>]
+    scalars [] {
+  %x = fuse.read "x" : f64
+  // expected-error@+1 {{'fuse.uniform' op expected a value of the scalar program, got one of scope element}}
+  %0 = fuse.uniform %x : f64 to f64
+  fuse.write "y", %0 : f64
 }
