@@ -25,16 +25,19 @@ def entry_symbol(path, text):
     return found[0]
 
 
-def kernel_lines(number, path):
-    """The kernel in namespace k<number>, under a C symbol that no other kernel of the bundle has."""
+def kernel_lines(stem, number, path):
+    """The kernel in namespace <stem>_k<number>, under a C symbol that no other kernel of any bundle has."""
     text = path.read_text(encoding='utf-8')
     symbol = entry_symbol(path, text)
-    yield f'#define {symbol} {symbol}_k{number}'
-    yield f'namespace k{number} {{'
+    macros = sorted(set(MACRO.findall(text)))
+    for name in macros:  # headers of the bundle itself may have set a default
+        yield f'#undef {name}'
+    yield f'#define {symbol} {symbol}_{stem}_k{number}'
+    yield f'namespace {stem}_k{number} {{  // no two bundles of a program may share a type'
     yield f'#include "{path.resolve()}"'
     yield f'FW_BUNDLE_ENTRY({symbol})'
     yield '}'
-    for name in sorted(set(MACRO.findall(text)) | {symbol}):
+    for name in macros + [symbol]:
         yield f'#undef {name}'
     yield ''
 
@@ -42,11 +45,11 @@ def kernel_lines(number, path):
 def bundle_text(stem, paths):
     lines = ['#include "tests/emulator/Bundle.h"', '#include "tests/emulator/KernelText.h"', '']
     for number, path in enumerate(paths):
-        lines += kernel_lines(number, path)
+        lines += kernel_lines(stem, number, path)
     lines.append(f'extern "C" const fw::emulator::BundledKernel fw_bundle_{stem}[] = {{')
     for number, path in enumerate(paths):
         symbol = entry_symbol(path, path.read_text(encoding='utf-8'))
-        lines.append(f'    FW_BUNDLE_ROW(k{number}, "{symbol}", "{path.name}"),')
+        lines.append(f'    FW_BUNDLE_ROW({stem}_k{number}, "{symbol}", "{path.name}"),')
     return '\n'.join(lines + ['    {}};', ''])
 
 

@@ -25,10 +25,11 @@ public:
     Arena arena(request, data);
     if (auto done = execute(data, arena); !done)
       return done;
-    auto bounds = reference.bounds(data);
+    DecodedCase decoded(request, data);
+    auto bounds = reference.evaluate(decoded.inputs);
     if (!bounds)
       return bounds.takeError();
-    auto bits = reference.bits(data);
+    auto bits = reference.interpret(decoded.inputs);
     if (!bits)
       return bits.takeError();
     ++report.cases;
@@ -88,12 +89,28 @@ private:
 
 } // namespace
 
+DecodedCase::DecodedCase(const ResolvedRequest &request, const Case &data) {
+  inputs.sizes.assign(data.sizes.begin(), data.sizes.end());
+  inputs.scalars = data.scalars;
+  for (size_t k = 0; k < request.operands.size(); ++k) {
+    const Dtype &dtype = *findDtype(request.operands[k].dtype);
+    auto &tensors = numbers.emplace_back();
+    for (const std::vector<uint64_t> &words : data.words[k]) {
+      auto &tensor = tensors.emplace_back();
+      for (uint64_t word : words)
+        tensor.push_back(evaluator::decode(dtype, word));
+    }
+  }
+  for (const auto &tensors : numbers)
+    inputs.data.emplace_back(tensors.begin(), tensors.end());
+}
+
 Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
                       const Executor &execute) {
-  auto reference = Reference::create(request);
+  auto reference = Reference::make(request);
   if (!reference)
     return reference.takeError();
-  Verification verification(request, **reference, options.seed);
+  Verification verification(request, *reference, options.seed);
   for (const Case &data : makeCases(request, options))
     if (auto done = verification.run(data, execute); !done)
       return done.takeError();

@@ -1,11 +1,10 @@
 // Runs a program over the cases and holds every stored word against the evaluator.
 #pragma once
 
-#include "compiler/dialect/evaluator/Compare.h"
+#include "compiler/Reference.h"
 #include "compiler/jit/ProgramRecord.h"
 #include "tools/verify/Arena.h"
 #include "tools/verify/Cases.h"
-#include "tools/verify/Reference.h"
 
 #include <functional>
 
@@ -34,6 +33,16 @@ struct Report {
 /// An error is one of the executor or the reference; wrong numbers are failures of the report.
 Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
                       const Executor &execute);
+
+/// The data of a case as the numbers that its storage words stand for; views of itself.
+struct DecodedCase {
+  DecodedCase(const ResolvedRequest &request, const Case &data);
+  DecodedCase(const DecodedCase &) = delete;
+  DecodedCase &operator=(const DecodedCase &) = delete;
+
+  std::vector<std::vector<std::vector<double>>> numbers;
+  evaluator::Inputs inputs; ///< views of `numbers`
+};
 
 /// Rows of the scalar program's results, [row][slot], as a launch computes them.
 std::vector<std::vector<double>> slotRows(const jit::ProgramRecord &record,

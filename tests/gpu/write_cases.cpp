@@ -1,0 +1,134 @@
+// write-gpu-cases FOLDER [ARCH]: compiles the matrix's kernels and the shipped profiles for ARCH
+// (sm_90) and writes, for each, its cubin and the cases with the words that a right kernel leaves.
+// run_cases.py runs them on a GPU.
+#include "compiler/Compiler.h"
+#include "compiler/Stages.h"
+#include "compiler/dialect/Dtypes.h"
+#include "runtime/plan/Chunks.h"
+#include "tests/matrix/Rows.h"
+#include "tools/verify/Verify.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace fw;
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const Error &error) {
+  std::fprintf(stderr, "write-gpu-cases: %s\n%s\n", render(error).c_str(), error.log.c_str());
+  std::exit(int(error.code));
+}
+
+template <class T> T need(Result<T> result) {
+  if (!result)
+    fail(result.error());
+  return std::move(*result);
+}
+
+/// Appends bytes to one data file and remembers where they stand.
+class Blob {
+public:
+  explicit Blob(const fs::path &file) : out(file, std::ios::binary) {}
+  json add(const void *data, size_t size) {
+    json place = {{"at", at}, {"size", size}};
+    out.write(static_cast<const char *>(data), std::streamsize(size));
+    at += size;
+    return place;
+  }
+
+private:
+  std::ofstream out;
+  size_t at = 0;
+};
+
+/// Chunk records and pointer table of a case whose arena stands at address 0.
+json planCase(Blob &blob, const ResolvedRequest &request, const jit::LaunchRecord &launch,
+              const verify::Case &data, const verify::Arena &arena) {
+  std::vector<unsigned> bytes;
+  for (uint32_t k : launch.operands)
+    bytes.push_back(findDtype(request.operands[k].dtype)->bytes);
+  std::vector<std::vector<uint64_t>> offsets(data.sizes.size());
+  std::vector<uint64_t> pointers;
+  std::vector<plan::ListEntry> list;
+  for (size_t t = 0; t < data.sizes.size(); ++t) {
+    for (uint32_t k : launch.operands)
+      offsets[t].push_back(arena.offset(k, t));
+    pointers.insert(pointers.end(), offsets[t].begin(), offsets[t].end());
+    list.push_back({data.sizes[t], offsets[t], uint32_t(data.scalars.size() > 1 ? t : 0)});
+  }
+  auto chunks = plan::planChunks(list, {uint64_t(launch.chunk), uint32_t(launch.vec), bytes});
+  return {{"chunks", blob.add(chunks.data(), chunks.size() * sizeof(Chunk))},
+          {"pointers", blob.add(pointers.data(), pointers.size() * 8)},
+          {"grid", chunks.size()}};
+}
+
+json writeCase(Blob &blob, const ResolvedRequest &request, const jit::ProgramRecord &record,
+               const Reference &reference, const verify::Case &data) {
+  const jit::LaunchRecord &launch = record.kernels[0].launch;
+  verify::Arena arena(request, data);
+  json out = planCase(blob, request, launch, data, arena);
+  out["name"] = data.name;
+  out["arena"] = blob.add(arena.base(), arena.size());
+  auto slots = verify::packSlots(verify::slotRows(record, request, data), launch.real);
+  out["scalars"] = blob.add(slots.data(), slots.size());
+  verify::DecodedCase decoded(request, data);
+  evaluator::Bits bits = need(reference.interpret(decoded.inputs));
+  for (size_t k = 0; k < request.operands.size(); ++k) {
+    const RequestOperand &operand = request.operands[k];
+    const auto *expected = operand.written ? bits.find(operand.name) : nullptr;
+    for (size_t t = 0; expected && t < data.sizes.size(); ++t) {
+      auto packed = evaluator::pack(*findDtype(operand.dtype), expected->tensors[t]);
+      out["outputs"].push_back({{"operand", operand.name},
+                                {"dtype", operand.dtype},
+                                {"offset", arena.offset(k, t)},
+                                {"expected", blob.add(packed.data(), packed.size())}});
+    }
+  }
+  return out;
+}
+
+json writeKernel(Compiler &compiler, const fs::path &folder, const Request &row, size_t number) {
+  auto program = need(compiler.compile(row));
+  const ResolvedRequest &request = program->request;
+  const jit::LaunchRecord &launch = program->record.kernels[0].launch;
+  std::string name = matrix::rowName(row, number);
+  std::ofstream(folder / (name + ".cubin"), std::ios::binary) << program->kernels[0].image->code;
+  Blob blob(folder / (name + ".bin"));
+  Reference reference = need(Reference::make(request));
+  json kernel = {{"name", name},
+                 {"what", describe(request)},
+                 {"symbol", launch.symbol},
+                 {"threads", launch.threads},
+                 {"registers", launch.registers}};
+  for (const verify::Case &data :
+       verify::makeCases(request, {uint64_t(launch.vec), uint64_t(launch.chunk), number + 1}))
+    kernel["cases"].push_back(writeCase(blob, request, program->record, reference, data));
+  return kernel;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 2)
+    fail({Code::USAGE, "expected a folder, got no argument"});
+  fs::path folder = argv[1];
+  std::string arch = argc > 2 ? argv[2] : "sm_90";
+  fs::create_directories(folder);
+  Compiler compiler({.settings = need(jit::Settings::read())});
+  std::vector<std::string> archs = {arch};
+  json manifest;
+  auto rows = need(matrix::matrixRows(archs, arch));
+  for (size_t number = 0; number < rows.size(); ++number)
+    manifest.push_back(writeKernel(compiler, folder, rows[number], number));
+  std::ofstream(folder / "manifest.json") << manifest.dump();
+  std::printf("%zu kernels for %s\n", rows.size(), arch.c_str());
+  return 0;
+}
