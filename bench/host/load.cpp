@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
-#include <iterator>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -42,9 +42,17 @@ void check(const Library &library, fw_status status) {
   std::exit(int(status));
 }
 
-std::string contents(const char *path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+/// The ops of a file, each ending with a line "}".
+std::vector<std::string> opsOf(const char *path) {
+  std::ifstream file(path);
+  std::vector<std::string> ops = {""};
+  for (std::string line; std::getline(file, line);) {
+    ops.back() += line + "\n";
+    if (line == "}")
+      ops.emplace_back();
+  }
+  ops.pop_back();
+  return ops;
 }
 
 } // namespace
@@ -54,7 +62,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: bench-load LIBRARY TARGET OP-FILE\n");
     return 2;
   }
-  const std::string text = contents(argv[3]);
+  const std::vector<std::string> ops = opsOf(argv[3]);
   auto start = Clock::now();
   Library library(argv[1]);
   double load = millisecondsSince(start);
@@ -67,16 +75,15 @@ int main(int argc, char **argv) {
   start = Clock::now();
   fw_context *context = nullptr;
   check(library, library.call<decltype(fw_context_create)>("fw_context_create")(nullptr, &context));
-  for (int i = 0; i < 100; ++i) {
+  for (const std::string &text : ops) {
     fw_op *op = nullptr;
     fw_request *request = nullptr;
     fw_program *program = nullptr;
-    const std::string name = "op" + std::to_string(i);
-    check(library, parse(context, text.data(), text.size(), "bench.fuse", name.c_str(), &op));
+    check(library, parse(context, text.data(), text.size(), "bench.fuse", nullptr, &op));
     check(library, create(op, &request));
     check(library, target(request, argv[2]));
     check(library, compile(context, request, &program));
-    if (i == 0)
+    if (first == 0)
       first = millisecondsSince(start);
   }
   std::printf("%.4f %.4f %.4f\n", load, first, millisecondsSince(start));

@@ -40,7 +40,18 @@ TEST(Threads, manyCallersShareAPool) {
     caller.join();
 }
 
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER 1
+#endif
+#endif
+
 TEST(Threads, childOfForkHasThreadsOfItsOwn) {
+#if defined(THREAD_SANITIZER)
+  GTEST_SKIP() << "ThreadSanitizer forbids new threads after fork()";
+#endif
   Threads threads(3);
   expectEachOnce(threads, 100);
   pid_t child = fork();
