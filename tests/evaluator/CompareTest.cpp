@@ -16,14 +16,14 @@ const double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 uint64_t word(double x) { return std::bit_cast<uint32_t>(float(x)); }
 Verdict verdict(double x, const Bound &bound) { return judge(*findDtype("f32"), word(x), bound); }
 
-TEST(Compare, RatioIsOfTheSideOnWhichTheElementLies) {
+TEST(Compare, RatioPassesOneBeyondAnEnd) {
   const Bound bound = {1.0, 0.5, 0.75, 1.5, false};
   EXPECT_EQ(verdict(1.25, bound).ratio, 0.5);
-  EXPECT_EQ(verdict(0.875, bound).ratio, 0.5);
+  EXPECT_EQ(verdict(1.5, bound).ratio, 1);
   EXPECT_TRUE(verdict(0.75, bound).ok);
-  EXPECT_EQ(verdict(0.75, bound).ratio, 1);
-  EXPECT_FALSE(verdict(0.5, bound).ok);
-  EXPECT_EQ(verdict(0.5, bound).ratio, 2);
+  EXPECT_EQ(verdict(0.75, bound).ratio, 0.5);
+  EXPECT_FALSE(verdict(0.625, bound).ok); // nearer than the bound, but beyond its end
+  EXPECT_EQ(verdict(0.625, bound).ratio, 1.5);
   EXPECT_EQ(verdict(1.0, bound).ratio, 0);
 }
 
@@ -44,6 +44,9 @@ TEST(Compare, NanIsAcceptedWhereItIsPossible) {
   EXPECT_FALSE(verdict(1, nan).ok);
   EXPECT_TRUE(verdict(1, anything).ok);
   EXPECT_TRUE(verdict(INF, anything).ok);
+  const Bound positive = {NOT_A_NUMBER, INF, 0, INF, true};
+  EXPECT_FALSE(verdict(-1, positive).ok);
+  EXPECT_EQ(verdict(-1, positive).ratio, INF);
 }
 
 TEST(Compare, InfinityIsNoDistanceFromItself) {

@@ -77,17 +77,29 @@ template <class T> struct Bounds {
     result.hi = std::isnan(hi) ? T(to.largest) : hi;
     return result;
   }
-  /// What may lie in memory, around the value before its last rounding.
-  static Stored store(const Real &x, const Dtype &to) {
+  /// What may lie in memory, around the value before its last rounding. Storing in the format of
+  /// the arithmetic, or in a wider one, rounds nothing.
+  static Stored store(const Real &x, const Dtype &from, const Dtype &to) {
     constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
-    Real set = convert(x, to);
+    const bool rounds = to.digits < from.digits;
+    Real set = rounds ? convert(x, to) : x;
     if (set.empty())
       return {NONE, 0, NONE, NONE, true};
     if (std::isnan(x.value))
       return {NONE, std::numeric_limits<double>::infinity(), double(set.lo), double(set.hi), true};
     set.add(x.value); // between the ends, or nearer to one than any number of the format
-    const T bound = set.lo == set.hi ? 0 : std::max(set.hi - x.value, x.value - set.lo);
+    T bound = distance(set, x.value);
+    if (rounds && bound > 0)
+      bound = std::max(bound, distance(x, x.value) + halfUlp(to, std::max(-x.lo, x.hi)));
     return {double(x.value), double(bound), double(set.lo), double(set.hi), set.nan};
+  }
+  /// From `value` to the farther end.
+  static T distance(const Real &x, T value) {
+    return x.lo == x.hi && x.lo == value ? T(0) : std::max(x.hi - value, value - x.lo);
+  }
+  static T halfUlp(const Dtype &dtype, T x) {
+    const int exponent = x == 0 || std::isinf(x) ? dtype.emin : std::ilogb(x);
+    return std::ldexp(T(1), std::max(exponent, dtype.emin) - dtype.digits);
   }
   static Real constant(double x) { return exactly(T(x)); }
   static Real fromInt(int64_t x, const Format &f) {

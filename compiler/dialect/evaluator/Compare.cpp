@@ -21,14 +21,14 @@ Verdict judge(const Dtype &dtype, uint64_t word, const Bound &bound) {
     return bound.nan ? Verdict{} : Verdict{false, kInfinity, bound.bound, kInfinity};
   if (std::isnan(bound.lo)) // NaN alone
     return {false, kInfinity, 0, kInfinity};
-  Verdict verdict{bound.lo <= x && x <= bound.hi, distance(x, bound.value),
-                  distance(x < bound.value ? bound.lo : bound.hi, bound.value), 0};
-  if (std::isnan(verdict.error)) // anything was possible, and the value is NaN
-    verdict.error = verdict.bound = 0;
+  const bool ok = bound.lo <= x && x <= bound.hi;
+  if (std::isnan(bound.value)) // a number was possible too, but there is none to measure from
+    return ok ? Verdict{true, 0, bound.bound, 0} : Verdict{false, kInfinity, 0, kInfinity};
+  Verdict verdict{ok, distance(x, bound.value), bound.bound, 0};
   if (!verdict.ok)
+    verdict.bound = distance(x < bound.value ? bound.lo : bound.hi, bound.value);
+  if (verdict.error > 0 && !std::isinf(verdict.bound))
     verdict.ratio = verdict.bound > 0 ? verdict.error / verdict.bound : kInfinity;
-  else if (verdict.error > 0 && std::isfinite(verdict.bound))
-    verdict.ratio = std::min(verdict.error / verdict.bound, 1.0);
   return verdict;
 }
 

@@ -11,7 +11,7 @@ namespace fw::evaluator {
 struct Verdict {
   bool ok = true;
   double error = 0; ///< distance of what was produced from the value
-  double bound = 0; ///< largest distance allowed on that side
+  double bound = 0; ///< that the evaluator gives; of an element not ok: up to the end it passes
   double ratio = 0;
 };
 

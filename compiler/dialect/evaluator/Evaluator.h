@@ -36,7 +36,8 @@ struct Inputs {
 /// What one stored element may be: in [lo, hi], or NaN where `nan`. NaN alone has lo = hi = NaN.
 struct Bound {
   double value; ///< of the equations, before it is rounded for storage
-  double bound; ///< largest distance of lo and hi from value
+  double
+      bound; ///< no element in [lo, hi] is farther from value: all errors, half an ulp of storage
   double lo, hi;
   bool nan;
 };

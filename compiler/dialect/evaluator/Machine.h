@@ -28,7 +28,7 @@ struct Machine {
   }
 
   static double convert(double x, const Dtype &to) { return roundTo(to, x); }
-  static uint64_t store(double x, const Dtype &to) { return encode(to, x); }
+  static uint64_t store(double x, const Dtype &, const Dtype &to) { return encode(to, x); }
   static double constant(double x) { return x; }
   static double fromInt(int64_t x, const Format &f) {
     return f.isDouble ? static_cast<double>(x) : static_cast<double>(static_cast<float>(x));

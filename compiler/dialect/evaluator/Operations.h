@@ -150,11 +150,14 @@ template <class D> Action<D> read(const Site &site) {
 }
 
 template <class D> Action<D> write(const Site &site) {
-  if (!mlir::isa<mlir::FloatType>(site.op->getOperand(0).getType()))
+  const mlir::Type type = site.op->getOperand(0).getType();
+  if (!mlir::isa<mlir::FloatType>(type))
     return nullptr;
   const llvm::StringRef name = mlir::cast<fuse::WriteOp>(site.op).getOperand();
-  return [a = site.operand(0), k = site.operandNumber(name), to = &site.operandDtype(name)](
-             Frame<D> &f) { f.outputs[k][f.element] = D::store(f.reals[a], *to); };
+  return [a = site.operand(0), k = site.operandNumber(name), from = &dtypeOf(type),
+          to = &site.operandDtype(name)](Frame<D> &f) {
+    f.outputs[k][f.element] = D::store(f.reals[a], *from, *to);
+  };
 }
 
 template <class D> Action<D> cast(const Site &site) {
