@@ -28,13 +28,12 @@ public:
     Result<DtypeBindings> bindings = parseDtypes(dtypes.getValue());
     Result<std::vector<AddedOperand>> added = addedFor(op);
     if (!bindings || !added) {
-      op.emitOpError() << render(bindings ? added.error() : bindings.error());
+      op.emitError() << render(bindings ? added.error() : bindings.error());
       return signalPassFailure();
     }
     for (const auto &[name, dtype] : *bindings)
       if (llvm::none_of(*added, [&](const AddedOperand &row) { return row.name == name; })) {
-        op.emitOpError() << "expected a copy of a parameter to bind a dtype to, got '" << name
-                         << "'";
+        op.emitError() << "expected a copy of a parameter to bind a dtype to, got '" << name << "'";
         return signalPassFailure();
       }
     appendOperands(op, *added, *bindings);

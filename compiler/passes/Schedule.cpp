@@ -51,7 +51,7 @@ public:
     Result<const target::Arch *> row = target::findArch(arch.getValue());
     Result<ScheduleOverrides> fixed = parseOverrides(overrides.getValue());
     if (!row || !fixed) {
-      program.emitOpError() << render(row ? fixed.error() : row.error());
+      program.emitError() << render(row ? fixed.error() : row.error());
       return signalPassFailure();
     }
     for (KernelOp kernel : program.getBody().getOps<KernelOp>())
@@ -63,15 +63,15 @@ private:
   LogicalResult scheduleKernel(KernelOp kernel, const ElementsLimits &limits,
                                const ScheduleOverrides &fixed) {
     if (kernel.getPattern() != fuse::Pattern::Elements)
-      return kernel.emitOpError() << "expected pattern elements, got "
-                                  << stringifyPattern(kernel.getPattern());
+      return kernel.emitError() << "expected pattern elements, got "
+                                << stringifyPattern(kernel.getPattern());
     if (kernel.getSchedule())
-      return kernel.emitOpError() << "expected a kernel without a schedule, got "
-                                  << kernel.getScheduleAttr();
+      return kernel.emitError() << "expected a kernel without a schedule, got "
+                                << kernel.getScheduleAttr();
     Result<ElementsSchedule> schedule =
         scheduleElements(streamsOf(getOperation(), kernel), limits, fixed);
     if (!schedule)
-      return kernel.emitOpError() << render(schedule.error());
+      return kernel.emitError() << render(schedule.error());
     setSchedule(kernel, *schedule);
     ++numScheduled;
     return success();

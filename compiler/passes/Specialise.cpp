@@ -63,13 +63,13 @@ private:
   LogicalResult bind(OpOp op) {
     Result<DtypeBindings> bindings = parseDtypes(dtypes.getValue());
     if (!bindings)
-      return op.emitOpError() << render(bindings.error());
+      return op.emitError() << render(bindings.error());
     SmallVector<Attribute> table(op.getOperands().begin(), op.getOperands().end());
     for (const auto &[name, dtype] : *bindings) {
       OperandAttr operand = findOperand(op.getOperands(), name);
       if (!operand)
-        return op.emitOpError() << "expected an operand (" << listOperands(op.getOperands())
-                                << ") to bind a dtype to, got '" << name << "'";
+        return op.emitError() << "expected an operand (" << listOperands(op.getOperands())
+                              << ") to bind a dtype to, got '" << name << "'";
       if (operand.getDtype() == dtype) {
         LLVM_DEBUG(llvm::dbgs() << "keep " << name << ": it is " << dtype << " already\n");
         continue;

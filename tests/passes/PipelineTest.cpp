@@ -56,8 +56,7 @@ TEST(Pipeline, APassThatRefusesGivesAnErrorWithItsMessage) {
   Outcome dtype = lower(kSgd, Stage::Phases, {.dtypes = "q=bf16"});
   ASSERT_FALSE(dtype.result);
   EXPECT_EQ(dtype.result.error().code, Code::USAGE);
-  EXPECT_EQ(dtype.result.error().text,
-            "'fuse.op' op expected an operand (p, g) to bind a dtype to, got 'q'");
+  EXPECT_EQ(dtype.result.error().text, "expected an operand (p, g) to bind a dtype to, got 'q'");
   Outcome feature = lower(kSgd, Stage::Phases, {.features = {"kopy"}});
   ASSERT_FALSE(feature.result);
   EXPECT_EQ(render(feature.result.error()),
@@ -68,11 +67,11 @@ TEST(Pipeline, ADtypeOfAnOperandThatNoFeatureAddsIsRefused) {
   Outcome without = lower(kSgd, Stage::Phases, {.dtypes = "p.copy=f16"});
   ASSERT_FALSE(without.result);
   EXPECT_EQ(without.result.error().text,
-            "'fuse.op' op expected an operand (p, g) to bind a dtype to, got 'p.copy'");
+            "expected an operand (p, g) to bind a dtype to, got 'p.copy'");
   Outcome other = lower(kSgd, Stage::Phases, {.dtypes = "g.copy=f16", .features = {"copy"}});
   ASSERT_FALSE(other.result);
   EXPECT_EQ(other.result.error().text,
-            "'fuse.op' op expected a copy of a parameter to bind a dtype to, got 'g.copy'");
+            "expected a copy of a parameter to bind a dtype to, got 'g.copy'");
 }
 
 TEST(Pipeline, CpuStagesNeedNoArch) { EXPECT_TRUE(lower(kSgd, Stage::Phases, {}).result); }

@@ -3,7 +3,7 @@
 
 // NAME: expected a feature (copy), got 'copi'; choose one of the list
 
-// expected-error@+1 {{'fuse.op' op expected an op with an operand of role param for feature 'copy', got none; drop the feature}}
+// expected-error@+1 {{expected an op with an operand of role param for feature 'copy', got none; drop the feature}}
 fuse.op @scale over <elements>
     operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
               #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]

@@ -11,7 +11,7 @@ fuse.program @copy
     operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
               #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
     scalars [] {
-  // expected-error@+1 {{'fuse.kernel' op expected vec to be a power of two up to 4 (16 bytes of the widest stream), got 8; choose a smaller vector, or narrower dtypes}}
+  // expected-error@+1 {{expected vec to be a power of two up to 4 (16 bytes of the widest stream), got 8; choose a smaller vector, or narrower dtypes}}
   fuse.kernel @copy_x_f32_y_f32 elements f32 {
     fuse.each {
       %0 = fuse.load "x" : f32

@@ -7,7 +7,7 @@
 // SHAPE: expected operand=dtype, got 'g'; write for example p=f32,g=bf16
 // TWICE: expected one dtype for 'g', got two; give one
 
-// expected-error@+1 {{'fuse.op' op expected an operand (p, g) to bind a dtype to, got 'q'}}
+// expected-error@+1 {{expected an operand (p, g) to bind a dtype to, got 'q'}}
 fuse.op @sgd over <elements>
     operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
               #fuse.operand<name = "g", role = grad, dtype = "f32", scope = <element>>]
