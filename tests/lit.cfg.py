@@ -9,8 +9,9 @@ config.suffixes = [".mlir"]
 config.excludes = ["inputs", "golden"]
 config.environment["PATH"] = os.pathsep.join([config.llvm_bindir, os.environ.get("PATH", "")])
 
-# One switch makes every test print its module, read it again and compare.
+# One switch makes every test print its module, read it again and compare; both ways may run at once.
 fw_opt = os.path.join(config.build_root, "tools", "fw-opt")
 if os.environ.get("FUSEWRIGHT_CHECK_ROUNDTRIP"):
     fw_opt += " --verify-roundtrip"
+    config.test_exec_root = os.path.join(config.test_exec_root, "roundtrip")
 config.substitutions.append((r"\bfw-opt\b", fw_opt))

@@ -93,7 +93,10 @@ Result<void> buildPipeline(OpPassManager &manager, Stage stage, const PipelineOp
 Result<void> runPipeline(ModuleOp module, Stage stage, const PipelineOptions &options) {
   Error error{.code = Code::USAGE, .text = ""};
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    (error.text.empty() ? error.text : error.log) += diagnostic.str();
+    if (error.text.empty())
+      error.text = diagnostic.str();
+    else
+      error.log += diagnostic.str() + "\n";
     return success();
   });
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
