@@ -87,9 +87,12 @@ public:
     for (const Diagnostic &diagnostic : findings.diagnostics)
       addDiagnostic(diagnostic);
     ++combinations;
-    for (const auto &[at, usage] : findings.usages) {
-      auto [known, isNew] = usages.insert({at, usage});
-      known->second.used |= usage.used;
+    for (const Usage &usage : findings.usages) {
+      auto [known, isNew] = unused.try_emplace(usage.at);
+      if (usage.used)
+        known->second.reset();
+      else if (isNew)
+        known->second = usage.complaint();
     }
   }
 
@@ -103,9 +106,9 @@ public:
     // A value with an error hides what it uses.
     if (!entries.empty())
       return;
-    for (const auto &[at, usage] : usages)
-      if (!usage.used)
-        diagnostics.add(usage.complaint);
+    for (const auto &[at, complaint] : unused)
+      if (complaint)
+        diagnostics.add(*complaint);
   }
 
 private:
@@ -137,7 +140,7 @@ private:
 
   size_t combinations = 0;
   std::map<std::pair<Offset, std::string>, Entry> entries;
-  std::map<Offset, Usage> usages;
+  std::map<Offset, std::optional<Diagnostic>> unused; ///< nothing for what some combination uses
 };
 } // namespace
 

@@ -7,7 +7,7 @@
 namespace fw::language {
 
 /// Limit on untrusted text: each combination of option values is checked on its own.
-constexpr size_t maxCombinations = 256;
+constexpr size_t maxCombinations = 128;
 
 /// Checks `op` for each combination of its options. `ops` are all ops of the file.
 void checkOp(const Op &op, const std::vector<Op> &ops, Diagnostics &diagnostics);

@@ -8,15 +8,20 @@
 
 namespace fw::language {
 
-/// Something declared or assigned, and whether anything uses it.
+/// A scalar or an assigned name, and whether anything uses it. It is a mistake only if no
+/// combination of options does.
 struct Usage {
-  Diagnostic complaint; ///< made if nothing uses it for any combination of options
+  Offset at;
+  const std::string *name;
+  const Declaration *declaration; ///< null for an assigned name
   bool used;
+
+  Diagnostic complaint() const;
 };
 
 struct Findings {
   std::vector<Diagnostic> diagnostics;
-  std::map<Offset, Usage> usages; ///< by the place of the declaration
+  std::vector<Usage> usages;
 };
 
 /// More errors than anybody reads are not looked for in one combination.

@@ -130,30 +130,28 @@ bool Checker::checkRange(const Declaration &declaration) {
   return true;
 }
 
+Diagnostic Usage::complaint() const {
+  if (declaration)
+    return {Severity::Error, at, "expected a use of " + described(*declaration) + ", got none",
+            "use it or remove it"};
+  return {Severity::Warning, at, "expected a use of " + quoted(*name) + ", got none",
+          "remove the statement"};
+}
+
 /// Operands that are not used or never written cost memory traffic for nothing, for each
 /// combination that has them; scalars and names only if no combination uses them.
 void Checker::checkUse(const std::string &name, const Symbol &symbol) {
   if (symbol.option)
     return;
-  if (!symbol.declaration) {
-    found.usages.insert(
-        {symbol.at,
-         {{Severity::Warning, symbol.at, "expected a use of " + quoted(name) + ", got none",
-           "remove the statement"},
-          symbol.used}});
-    return;
-  }
-  const Declaration &declaration = *symbol.declaration;
-  const RoleInfo &role = info(declaration.role);
-  std::string unused = "expected a use of " + described(declaration) + ", got none";
-  if (role.scalar)
-    found.usages.insert(
-        {symbol.at, {{Severity::Error, symbol.at, unused, "use it or remove it"}, symbol.used}});
-  else if (role.assigned && !symbol.assignedAt)
-    error(symbol.at, "expected an assignment to " + described(declaration) + ", got none",
+  Usage usage{symbol.at, &name, symbol.declaration, symbol.used};
+  if (!symbol.declaration || info(symbol.declaration->role).scalar)
+    return found.usages.push_back(usage);
+  const RoleInfo &role = info(symbol.declaration->role);
+  if (role.assigned && !symbol.assignedAt)
+    error(symbol.at, "expected an assignment to " + described(*symbol.declaration) + ", got none",
           "assign it or remove it");
   else if (!role.assigned && !symbol.used)
-    error(symbol.at, unused, "use it or remove it");
+    found.diagnostics.push_back(usage.complaint());
 }
 
 static Access accessOf(bool loaded, bool assigned) {

@@ -35,7 +35,12 @@ Value ExpressionLowering::integer(int64_t value) {
 Value ExpressionLowering::truth(bool value) { return constant(builder.getBoolAttr(value)); }
 
 Value ExpressionLowering::toUniformReal(Value value) {
-  return value.getType().isInteger(64) ? make<arith::SIToFPOp>(builder.getF64Type(), value) : value;
+  if (!value.getType().isInteger(64))
+    return value;
+  Value &known = reals[value];
+  if (!known)
+    known = arith::SIToFPOp::create(builder, location, builder.getF64Type(), value);
+  return known;
 }
 
 Value ExpressionLowering::toElement(LoweredValue value) {
@@ -63,8 +68,8 @@ SmallVector<Value> ExpressionLowering::unify(ArrayRef<LoweredValue> values, bool
 void ExpressionLowering::assign(const std::string &name, LoweredValue value) {
   names[name] = value;
   Operation *made = value.value.getDefiningOp();
-  bool isSource =
-      isa<fuse::ReadOp, fuse::ScalarOp, fuse::UniformOp, fuse::LargestOp, arith::ConstantOp>(made);
+  bool isSource = isa<fuse::ReadOp, fuse::ScalarOp, fuse::UniformOp, fuse::LargestOp,
+                      arith::ConstantOp, arith::SIToFPOp>(made);
   if (!isSource && !made->hasAttr(fuse::kName))
     made->setAttr(fuse::kName, builder.getStringAttr(name));
 }

@@ -64,6 +64,7 @@ private:
   std::map<std::string, LoweredValue> names;  ///< assigned names
   std::map<std::string, LoweredValue> loaded; ///< operands and scalars that were read
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, mlir::Value> reals;    ///< int -> the same as a real
   llvm::DenseMap<mlir::Value, mlir::Value> elements; ///< uniform value -> its rounding
 };
 

@@ -6,7 +6,7 @@
 
 namespace fw::language {
 
-Scope Scope::axes(std::vector<uint32_t> divisors) {
+Scope Scope::axes(Divisors divisors) {
   bool none = std::all_of(divisors.begin(), divisors.end(), [](uint32_t d) { return d == 0; });
   if (none)
     return tensor();

@@ -7,6 +7,8 @@
 // divided by k. All axes kept undivided is the element scope.
 #pragma once
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,17 +19,19 @@ class Scope {
 public:
   enum class Level : uint8_t { Const, Launch, Parameters, Tensor, Axes };
 
+  using Divisors = llvm::SmallVector<uint32_t, 4>;
+
   static Scope constant() { return Scope(Level::Const); }
   static Scope launch() { return Scope(Level::Launch); }
   static Scope parameters() { return Scope(Level::Parameters); }
   static Scope tensor() { return Scope(Level::Tensor); }
   /// One divisor per axis of the op: 0 = not kept, 1 = kept, k = one value per k places. With no
   /// axis kept this is the tensor scope.
-  static Scope axes(std::vector<uint32_t> divisors);
-  static Scope element(size_t axisCount) { return axes(std::vector<uint32_t>(axisCount, 1)); }
+  static Scope axes(Divisors divisors);
+  static Scope element(size_t axisCount) { return axes(Divisors(axisCount, 1)); }
 
   Level level() const { return rank; }
-  const std::vector<uint32_t> &divisors() const { return kept; }
+  const Divisors &divisors() const { return kept; }
   /// One value per tensor or fewer: computed in the scalar program.
   bool isUniform() const { return rank != Level::Axes; }
   bool isElement() const;
@@ -46,7 +50,7 @@ private:
   explicit Scope(Level level) : rank(level) {}
 
   Level rank;
-  std::vector<uint32_t> kept; ///< empty unless rank is Axes
+  Divisors kept; ///< empty unless rank is Axes
 };
 
 } // namespace fw::language

@@ -1,9 +1,10 @@
-// Checked op -> semantic level: one golden per shipped op and set of options in semantic/, and what single
-// constructs become. Run with FW_UPDATE=1 to write the goldens anew, then read the difference.
+// Checked op -> semantic level: one golden per shipped op and set of options in semantic/, and what
+// single constructs become. Run with FW_UPDATE=1 to write the goldens anew, then read the
+// difference.
 #include "tests/language/support.h"
 
-#include "compiler/language/Lowering.h"
 #include "compiler/dialect/Fuse.h"
+#include "compiler/language/Lowering.h"
 #include "ops/Profiles.h"
 #include "ops/ShippedOps.h"
 
@@ -82,3 +83,273 @@ TEST_P(Golden, IsWhatTheShippedOpBecomes) {
 
 INSTANTIATE_TEST_SUITE_P(Lowering, Golden, testing::ValuesIn(goldens()),
                          [](const auto &info) { return nameOf(info.param); });
+
+TEST(Lowering, AValueOfTheScalarProgramIsRoundedOnce) {
+  EXPECT_EQ(bodyOf("y = (1 - a)*x + (1 - a)*2*x"), R"(%cst = arith.constant 1.000000e+00 : f64
+%0 = fuse.scalar "a" : f64
+%1 = arith.subf %cst, %0 : f64
+%2 = fuse.read "x" : f32
+%3 = fuse.uniform %1 : f64 to f32
+%4 = arith.mulf %3, %2 : f32
+%5 = arith.subf %cst, %0 : f64
+%cst_0 = arith.constant 2.000000e+00 : f64
+%6 = arith.mulf %5, %cst_0 : f64
+%7 = fuse.uniform %6 : f64 to f32
+%8 = arith.mulf %7, %2 : f32
+%9 = arith.addf %4, %8 {fuse.name = "y"} : f32
+fuse.write "y", %9 : f32
+)");
+}
+
+TEST(Lowering, ReadsAndScalarsStandOnce) {
+  EXPECT_EQ(bodyOf("z = a*x;  y = a*x + z"), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.uniform %0 : f64 to f32
+%3 = arith.mulf %2, %1 {fuse.name = "z"} : f32
+%4 = arith.mulf %2, %1 : f32
+%5 = arith.addf %4, %3 {fuse.name = "y"} : f32
+fuse.write "y", %5 : f32
+)");
+}
+
+TEST(Lowering, LaterReadsSeeTheNewValueBeforeItIsRounded) {
+  EXPECT_EQ(bodyOf("m = a*m + x;  y = m - old(m) + stored(m)", {},
+                   "in x;  out y;  state m;  hyper a = 1"),
+            R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "m" : f32
+%2 = fuse.uniform %0 : f64 to f32
+%3 = arith.mulf %2, %1 : f32
+%4 = fuse.read "x" : f32
+%5 = arith.addf %3, %4 {fuse.name = "m"} : f32
+fuse.write "m", %5 : f32
+%6 = arith.subf %5, %1 : f32
+%7 = fuse.stored "m", %5 : f32
+%8 = arith.addf %6, %7 {fuse.name = "y"} : f32
+fuse.write "y", %8 : f32
+)");
+}
+
+TEST(Lowering, LiteralPowersOfElementsAreSquarings) {
+  EXPECT_EQ(bodyOf("y = a*x^6"), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = arith.mulf %1, %1 : f32
+%3 = arith.mulf %2, %2 : f32
+%4 = arith.mulf %2, %3 : f32
+%5 = fuse.uniform %0 : f64 to f32
+%6 = arith.mulf %5, %4 {fuse.name = "y"} : f32
+fuse.write "y", %6 : f32
+)");
+  EXPECT_EQ(bodyOf("y = a*x^-1"), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%cst = arith.constant 1.000000e+00 : f64
+%2 = fuse.uniform %cst : f64 to f32
+%3 = arith.divf %2, %1 : f32
+%4 = fuse.uniform %0 : f64 to f32
+%5 = arith.mulf %4, %3 {fuse.name = "y"} : f32
+fuse.write "y", %5 : f32
+)");
+  EXPECT_EQ(bodyOf("y = a*x + x^0"), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.uniform %0 : f64 to f32
+%3 = arith.mulf %2, %1 : f32
+%cst = arith.constant 1.000000e+00 : f64
+%4 = fuse.uniform %cst : f64 to f32
+%5 = arith.addf %3, %4 {fuse.name = "y"} : f32
+fuse.write "y", %5 : f32
+)");
+}
+
+TEST(Lowering, PowersOfUniformsBelongToTheScalarProgram) {
+  EXPECT_EQ(bodyOf("y = a^t*x + a^2", {}, "in x;  out y;  hyper a = 1;  step t"),
+            R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.scalar "t" : i64
+%2 = math.fpowi %0, %1 : f64, i64
+%3 = fuse.read "x" : f32
+%4 = fuse.uniform %2 : f64 to f32
+%5 = arith.mulf %4, %3 : f32
+%c2_i64 = arith.constant 2 : i64
+%6 = math.fpowi %0, %c2_i64 : f64, i64
+%7 = fuse.uniform %6 : f64 to f32
+%8 = arith.addf %5, %7 {fuse.name = "y"} : f32
+fuse.write "y", %8 : f32
+)");
+}
+
+TEST(Lowering, TheStepIsComparedAsAnIntAndBecomesARealBesideOne) {
+  EXPECT_EQ(bodyOf("y = if t <= 5 then a*t else x", {}, "in x;  out y;  hyper a = 1;  step t"),
+            R"(%0 = fuse.scalar "t" : i64
+%c5_i64 = arith.constant 5 : i64
+%1 = arith.cmpi sle, %0, %c5_i64 : i64
+%2 = fuse.scalar "a" : f64
+%3 = arith.sitofp %0 : i64 to f64
+%4 = arith.mulf %2, %3 : f64
+%5 = fuse.read "x" : f32
+%6 = fuse.uniform %1 : i1 to i1
+%7 = fuse.uniform %4 : f64 to f32
+%8 = arith.select %6, %7, %5 {fuse.name = "y"} : f32
+fuse.write "y", %8 : f32
+)");
+  EXPECT_EQ(bodyOf("y = if t + 1 > 5 then a*x else x", {}, "in x;  out y;  hyper a = 1;  step t"),
+            R"(%0 = fuse.scalar "t" : i64
+%cst = arith.constant 1.000000e+00 : f64
+%1 = arith.sitofp %0 : i64 to f64
+%2 = arith.addf %1, %cst : f64
+%cst_0 = arith.constant 5.000000e+00 : f64
+%3 = arith.cmpf ogt, %2, %cst_0 : f64
+%4 = fuse.scalar "a" : f64
+%5 = fuse.read "x" : f32
+%6 = fuse.uniform %4 : f64 to f32
+%7 = arith.mulf %6, %5 : f32
+%8 = fuse.uniform %3 : i1 to i1
+%9 = arith.select %8, %7, %5 {fuse.name = "y"} : f32
+fuse.write "y", %9 : f32
+)");
+}
+
+TEST(Lowering, ComparisonsWithNanAreFalseExceptUnequal) {
+  EXPECT_EQ(bodyOf("y = if x < a then 1 else if x != a then 2 else x"), R"(%0 = fuse.read "x" : f32
+%1 = fuse.scalar "a" : f64
+%2 = fuse.uniform %1 : f64 to f32
+%3 = arith.cmpf olt, %0, %2 : f32
+%cst = arith.constant 1.000000e+00 : f64
+%4 = arith.cmpf une, %0, %2 : f32
+%cst_0 = arith.constant 2.000000e+00 : f64
+%5 = fuse.uniform %cst_0 : f64 to f32
+%6 = arith.select %4, %5, %0 : f32
+%7 = fuse.uniform %cst : f64 to f32
+%8 = arith.select %3, %7, %6 {fuse.name = "y"} : f32
+fuse.write "y", %8 : f32
+)");
+}
+
+TEST(Lowering, ConditionsAreBools) {
+  EXPECT_EQ(bodyOf("y = if not (x > a or isnan(x)) and (x > 0) == (a > 0) then x else 0"),
+            R"(%0 = fuse.read "x" : f32
+%1 = fuse.scalar "a" : f64
+%2 = fuse.uniform %1 : f64 to f32
+%3 = arith.cmpf ogt, %0, %2 : f32
+%4 = math.isnan %0 : f32
+%5 = arith.ori %3, %4 : i1
+%true = arith.constant true
+%6 = arith.xori %5, %true : i1
+%cst = arith.constant 0.000000e+00 : f64
+%7 = fuse.uniform %cst : f64 to f32
+%8 = arith.cmpf ogt, %0, %7 : f32
+%9 = arith.cmpf ogt, %1, %cst : f64
+%10 = fuse.uniform %9 : i1 to i1
+%11 = arith.xori %8, %10 : i1
+%12 = arith.xori %11, %true : i1
+%13 = arith.andi %6, %12 : i1
+%14 = arith.select %13, %0, %7 {fuse.name = "y"} : f32
+fuse.write "y", %14 : f32
+)");
+}
+
+TEST(Lowering, StorageIsAskedForByTheNameOfTheOperand) {
+  EXPECT_EQ(bodyOf("y = clamp(a*x, -largest(y), largest(y))"), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.uniform %0 : f64 to f32
+%3 = arith.mulf %2, %1 : f32
+%4 = fuse.largest "y" : f64
+%5 = arith.negf %4 : f64
+%6 = fuse.largest "y" : f64
+%7 = fuse.uniform %5 : f64 to f32
+%8 = fuse.uniform %6 : f64 to f32
+%9 = arith.maximumf %3, %7 : f32
+%10 = arith.minimumf %9, %8 {fuse.name = "y"} : f32
+fuse.write "y", %10 : f32
+)");
+  EXPECT_EQ(bodyOf("y = a*round_to(e4m3fn.sat, x) + round_to(f32, x)"),
+            R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.cast saturate %1 : f32 to f8E4M3FN
+%3 = fuse.cast %2 : f8E4M3FN to f32
+%4 = fuse.uniform %0 : f64 to f32
+%5 = arith.mulf %4, %3 : f32
+%6 = arith.addf %5, %1 {fuse.name = "y"} : f32
+fuse.write "y", %6 : f32
+)");
+}
+
+TEST(Lowering, AnAbsentOperandIsItsNeutralValue) {
+  std::string_view declarations = "in x;  in w = 2 optional;  out y;  hyper a = 1";
+  EXPECT_EQ(bodyOf("y = a*x*w", {"w"}, declarations), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.uniform %0 : f64 to f32
+%3 = arith.mulf %2, %1 : f32
+%cst = arith.constant 2.000000e+00 : f64
+%4 = fuse.uniform %cst : f64 to f32
+%5 = arith.mulf %3, %4 {fuse.name = "y"} : f32
+fuse.write "y", %5 : f32
+)");
+  EXPECT_EQ(bodyOf("y = a*x*w", {}, declarations), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.uniform %0 : f64 to f32
+%3 = arith.mulf %2, %1 : f32
+%4 = fuse.read "w" : f32
+%5 = arith.mulf %3, %4 {fuse.name = "y"} : f32
+fuse.write "y", %5 : f32
+)");
+}
+
+TEST(Lowering, AUniformValueMayBeStored) {
+  EXPECT_EQ(bodyOf("y = a + 0*x;  z = a", {}, "in x;  out y, z;  hyper a = 1"),
+            R"(%0 = fuse.scalar "a" : f64
+%cst = arith.constant 0.000000e+00 : f64
+%1 = fuse.read "x" : f32
+%2 = fuse.uniform %cst : f64 to f32
+%3 = arith.mulf %2, %1 : f32
+%4 = fuse.uniform %0 : f64 to f32
+%5 = arith.addf %4, %3 {fuse.name = "y"} : f32
+fuse.write "y", %5 : f32
+fuse.write "z", %4 : f32
+)");
+}
+
+TEST(Lowering, EveryFunctionHasAnOperation) {
+  for (const char *call : {"x + a",
+                           "x - a",
+                           "x*a",
+                           "x/a",
+                           "-x*a",
+                           "abs(x)*a",
+                           "sign(x)*a",
+                           "min(x, a)",
+                           "max(x, a)",
+                           "floor(x)*a",
+                           "ceil(x)*a",
+                           "round(x)*a",
+                           "trunc(x)*a",
+                           "sqrt(x)*a",
+                           "rsqrt(x)*a",
+                           "exp(x)*a",
+                           "exp2(x)*a",
+                           "expm1(x)*a",
+                           "log(x)*a",
+                           "log2(x)*a",
+                           "log1p(x)*a",
+                           "tanh(x)*a",
+                           "erf(x)*a",
+                           "sin(x)*a",
+                           "cos(x)*a",
+                           "sigmoid(x)*a",
+                           "fma(x, a, x)",
+                           "if isfinite(x) then a else x",
+                           "if x >= a then a else x"})
+    EXPECT_NE(bodyOf("y = " + std::string(call)).find("fuse.write \"y\""), std::string::npos)
+        << call;
+}
+
+TEST(Lowering, PlacesAreThoseOfTheOpFile) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<fw::fuse::FuseDialect>();
+  OpHandle op = parsed(opWith("y = a*x"));
+  auto module = *lowerOp(context, *resolve(*op, {}));
+  std::string places;
+  module->walk([&](fw::fuse::WriteOp write) {
+    auto place = mlir::cast<mlir::FileLineColLoc>(write.getLoc());
+    places += place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
+              std::to_string(place.getColumn());
+  });
+  EXPECT_EQ(places, "test.fuse:3:3");
+}

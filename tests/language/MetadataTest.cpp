@@ -157,7 +157,7 @@ TEST(ShippedOps, AreTheFilesOfTheFolder) {
             "expected a shipped op, got 'adamv'; did you mean 'adam'");
 }
 
-TEST(ShippedOps, HaveNoWarningASummaryAndALabelOnEachEquation) {
+TEST(ShippedOps, HaveNoWarningAndASummary) {
   for (const fw::ShippedFile &file : fw::shippedFiles()) {
     auto parsedFile = OpFile::parse(file.text, file.name);
     ASSERT_TRUE(bool(parsedFile)) << parsedFile.error().log;
