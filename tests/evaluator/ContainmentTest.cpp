@@ -35,6 +35,7 @@ template <class F> void check(const Expression<F> &expression, std::mt19937_64 &
     const Comparison comparison = compare(evaluation.operands[0], {*words});
     ASSERT_TRUE(comparison.ok()) << describe(comparison, *findDtype(real)) << "\n"
                                  << expression.text();
+    ASSERT_LE(comparison.worst.ratio, 1) << describe(comparison, *findDtype(real));
   }
   const Bits bits = *module.interpret(data, {1, 1});
   ASSERT_TRUE(compareBits(bits.operands[0], {separate}).ok) << expression.text();
@@ -194,6 +195,9 @@ TEST(Containment, OverflowOfEightBitFormatsFollowsTheirMode) {
   EXPECT_FALSE(saturated.nan);
   EXPECT_TRUE(judge(*findDtype("e4m3fn.sat"), 0x7e, saturated).ok);
   EXPECT_FALSE(judge(*findDtype("e4m3fn.sat"), 0x7f, saturated).ok);
+  const Bound infinite = boundOf("%y = arith.negf %a : f32", {-INF}, "e4m3fn.sat");
+  EXPECT_TRUE(judge(*findDtype("e4m3fn.sat"), 0x7e, infinite).ok);
+  EXPECT_EQ(judge(*findDtype("e4m3fn.sat"), 0x7e, infinite).ratio, 0);
   EXPECT_EQ(boundOf(copy, {70000, 1}, "e5m2").hi, INF);
   const Bound e5m2 = boundOf(copy, {70000, 1}, "e5m2.sat");
   EXPECT_TRUE(judge(*findDtype("e5m2.sat"), 0x7b, e5m2).ok);

@@ -86,17 +86,26 @@ template <class T> struct Bounds {
     if (set.empty())
       return {NONE, 0, NONE, NONE, true};
     if (std::isnan(x.value))
-      return {NONE, std::numeric_limits<double>::infinity(), double(set.lo), double(set.hi), true};
-    set.add(x.value); // between the ends, or nearer to one than any number of the format
-    T bound = distance(set, x.value);
+      return {NONE, std::numeric_limits<double>::infinity(), innermost(set.lo, 1),
+              innermost(set.hi, -1), true};
+    // The value lies between the ends, or nearer to one than any number of the format.
+    const auto value = static_cast<double>(x.value);
+    const double lo = std::min(value, innermost(set.lo, 1));
+    const double hi = std::max(value, innermost(set.hi, -1));
+    double bound = std::max(gap(value, lo), gap(hi, value));
     if (rounds && bound > 0)
-      bound = std::max(bound, distance(x, x.value) + halfUlp(to, std::max(-x.lo, x.hi)));
-    return {double(x.value), double(bound), double(set.lo), double(set.hi), set.nan};
+      bound = std::max(bound, double(std::max(gap(x.value, x.lo), gap(x.hi, x.value)) +
+                                     halfUlp(to, std::max(-x.lo, x.hi))));
+    return {value, bound, lo, hi, set.nan};
   }
-  /// From `value` to the farther end.
-  static T distance(const Real &x, T value) {
-    return x.lo == x.hi && x.lo == value ? T(0) : std::max(x.hi - value, value - x.lo);
+  /// The double next to `end`, or at it, in `direction`.
+  static double innermost(T end, double direction) {
+    const auto near = static_cast<double>(end);
+    if (T(direction) * (end - T(near)) > 0)
+      return std::nextafter(near, direction * std::numeric_limits<double>::infinity());
+    return near;
   }
+  template <class N> static N gap(N above, N below) { return above == below ? 0 : above - below; }
   static T halfUlp(const Dtype &dtype, T x) {
     const int exponent = x == 0 || std::isinf(x) ? dtype.emin : std::ilogb(x);
     return std::ldexp(T(1), std::max(exponent, dtype.emin) - dtype.digits);
