@@ -174,7 +174,7 @@ std::string Parser::summaryAbove(const Token &op) const {
 bool Parser::parseBlock(std::vector<Statement> &body) {
   Nesting nesting(*this);
   Offset opened = tokens.peek().at;
-  if (!nesting || !expect(TokenKind::LeftBrace))
+  if (!nesting || !expect(TokenKind::LeftBrace, "statements stand in { }"))
     return false;
   while (!accept(TokenKind::RightBrace)) {
     if (accept(TokenKind::Newline) || accept(TokenKind::Semicolon))
