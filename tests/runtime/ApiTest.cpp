@@ -191,6 +191,104 @@ TEST(Launch, hostsThreadsAreUsed) {
   EXPECT_EQ(y, std::vector<float>(count, 1.5f));
 }
 
+TEST(Launch, cudaProgramsAreRefusedByName) {
+  Context ctx = context();
+  Request req = request(parse(ctx, halve));
+  ASSERT_EQ(fw_request_target(req.get(), "sm_90"), FW_OK);
+  fw_program *raw = nullptr;
+  if (fw_compile(ctx.get(), req.get(), &raw) == FW_TOOLCHAIN)
+    GTEST_SKIP() << "NVRTC is not here: " << lastError();
+  Program program(raw);
+  const int64_t count = 1;
+  float x = 1, y = 7;
+  fw_tensor tensors[] = {tensor("f32", &x, &count), tensor("f32", &y, &count)};
+  EXPECT_EQ(fw_launch(ctx.get(), program.get(), tensors, 2, nullptr, 0, nullptr), FW_DEVICE);
+  EXPECT_EQ(
+      lastError(),
+      "expected a program for \"cpu\", got one for \"sm_90\"; compile the request for \"cpu\" to "
+      "run it here; the code for the GPU is the image of fw_program_kernel, which the CUDA driver "
+      "loads");
+  EXPECT_EQ(y, 7);
+  fw_kernel_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(fw_program_kernel(program.get(), 0, &info), FW_OK);
+  EXPECT_GT(info.registers, 0);
+  EXPECT_EQ(info.spill_bytes, 0);
+  EXPECT_GT(info.chunk, 0u);
+  EXPECT_GT(info.image_bytes, 0u);
+}
+
+TEST(Launch, absentOperandsHaveTheirNeutralValue) {
+  Context ctx = context();
+  Request req =
+      request(parse(ctx, "op opt over elements { in x; in w = 2 optional; out y\n  y = w*x\n}\n"));
+  ASSERT_EQ(fw_request_absent(req.get(), "w"), FW_OK);
+  Program program = compile(ctx, req);
+  const int64_t count = 3;
+  float x[3] = {1, 2, 3}, y[3] = {};
+  fw_tensor tensors[] = {tensor("f32", x, &count), tensor("f32", nullptr, &count),
+                         tensor("f32", y, &count)};
+  ASSERT_EQ(fw_launch(ctx.get(), program.get(), tensors, 3, nullptr, 0, nullptr), FW_OK)
+      << lastError();
+  EXPECT_EQ(y[2], 6);
+  tensors[1].data = x;
+  EXPECT_EQ(fw_launch(ctx.get(), program.get(), tensors, 3, nullptr, 0, nullptr), FW_USAGE);
+  EXPECT_EQ(
+      lastError(),
+      "tensor 1 (w of entry 0): expected data = NULL for an absent operand, got an address; make a "
+      "request in which the operand is present");
+}
+
+TEST(Evaluate, stridesAndStorageAreDecoded) {
+  Context ctx = context();
+  Request req = request(parse(ctx, halve));
+  ASSERT_EQ(fw_request_dtype(req.get(), "x", "bf16"), FW_OK);
+  // Column-major 2 x 3; values 1..6 in bf16, in row-major order of meaning.
+  uint16_t x[6] = {0x3f80, 0x4080, 0x4000, 0x40a0, 0x4040, 0x40c0};
+  uint16_t y[6] = {};
+  const int64_t shape[2] = {2, 3}, strides[2] = {1, 2};
+  fw_tensor tensors[] = {tensor("bf16", x, shape), tensor("bf16", y, shape)};
+  for (fw_tensor &tensor : tensors)
+    tensor.rank = 2, tensor.strides = strides;
+  double values[6], bounds[6];
+  ASSERT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, values, bounds), FW_OK) << lastError();
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(values[i], 0.5 * (i + 1));
+    EXPECT_LE(bounds[i], 0x1p-8);
+  }
+}
+
+TEST(Evaluate, nanIsExactAndEmptyIsNothing) {
+  Context ctx = context();
+  Request req = request(parse(ctx, halve));
+  float x = std::nanf(""), y = 0;
+  int64_t count = 1;
+  fw_tensor tensors[] = {tensor("f32", &x, &count), tensor("f32", &y, &count)};
+  double value = 0, bound = 1;
+  ASSERT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, &value, &bound), FW_OK) << lastError();
+  EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(bound, 0);
+  EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, nullptr, nullptr), FW_USAGE);
+  EXPECT_EQ(fw_evaluate(req.get(), tensors, 1, nullptr, 0, &value, &bound), FW_USAGE);
+  EXPECT_EQ(lastError(), "expected 2 tensors, one list entry, got 1");
+  count = 0;
+  EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, nullptr, nullptr), FW_OK) << lastError();
+}
+
+TEST(Log, warningsOfOpTextsReachTheHost) {
+  static std::string told;
+  told.clear();
+  fw_context_options options;
+  fw_context_options_init(&options);
+  options.log = [](void *, fw_log_level level, const char *message) {
+    told += std::to_string(int(level)) + " " + message;
+  };
+  Context ctx = make<Context>([&](fw_context **out) { return fw_context_create(&options, out); });
+  parse(ctx, "op idle over elements { option unused = a | b; in x; out y\n  y = x\n}\n");
+  EXPECT_EQ(told.substr(0, 12), "2 test.fuse:") << told;
+  EXPECT_NE(told.find("unused"), std::string::npos) << told;
+}
+
 TEST(Threads, oneContextServesManyThreads) {
   Context ctx = context();
   Op op = find(ctx, "sgd");

@@ -182,7 +182,7 @@ class Emit(Cli):
 
     def test_stage_and_target_must_fit(self):
         self.assertIn("for example sm_90", self.run_cli("emit", "adamw", "--stage", "cuda", code=2).stderr)
-        self.assertIn("leave --arch out", self.run_cli("emit", "adamw", "--stage", "llvm", "--arch", "sm_90", code=2).stderr)
+        self.assertIn("leave the arch out", self.run_cli("emit", "adamw", "--stage", "llvm", "--arch", "sm_90", code=2).stderr)
 
     def test_ptx(self):
         self.need_nvrtc()

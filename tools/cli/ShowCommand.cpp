@@ -68,10 +68,11 @@ Json toJson(const language::OpHandle &op, const ResolvedRequest &request,
 void print(const language::OpHandle &op, const ResolvedRequest &request,
            const std::vector<Request> &profiles) {
   std::cout << op->summary << "\n\n" << textOf(op) << "\n\n";
-  Table operands({"operand", "role", "dtype", "access"});
+  Table operands({"operand", "role", "dtype", "access", "where absent"});
   for (const RequestOperand &operand : request.operands)
     operands.add({operand.name, operand.role, operand.dtype,
-                  std::string(operand.read ? "read " : "") + (operand.written ? "written" : "")});
+                  std::string(operand.read ? "read " : "") + (operand.written ? "written" : ""),
+                  operand.optional ? scientific(operand.neutral) : ""});
   operands.print(std::cout);
   std::cout << "\n";
   Table scalars({"scalar", "kind", ">default", "range"});
@@ -84,7 +85,8 @@ void print(const language::OpHandle &op, const ResolvedRequest &request,
     std::cout << "option " << option.name << " = " << join(option.values, " | ") << "\n";
   for (const std::string &feature : validFeatures(*op))
     std::cout << "feature " << feature << "\n";
-  std::cout << "\n";
+  if (!request.op.info.options.empty() || !validFeatures(*op).empty())
+    std::cout << "\n";
   Table table({"profile: dtypes", "options and features"});
   for (const Request &profile : profiles)
     table.add({profile.dtypes.empty() ? "(defaults)" : dtypesText(profile), choicesText(profile)});
