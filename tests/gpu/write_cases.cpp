@@ -95,6 +95,17 @@ json writeCase(Blob &blob, const ResolvedRequest &request, const jit::ProgramRec
   return out;
 }
 
+/// The scalar table of a first step with every hyper-parameter at its default.
+json defaultScalars(Blob &blob, const ResolvedRequest &request, const jit::ProgramRecord &record) {
+  verify::Case data;
+  auto &row = data.scalars.emplace_back();
+  for (const RequestScalar &scalar : request.scalars)
+    row.push_back(scalar.value.value_or(1));
+  auto slots =
+      verify::packSlots(verify::slotRows(record, request, data), record.kernels[0].launch.real);
+  return blob.add(slots.data(), slots.size());
+}
+
 json writeKernel(Compiler &compiler, const fs::path &folder, const Request &row, size_t number) {
   auto program = need(compiler.compile(row));
   const ResolvedRequest &request = program->request;
@@ -107,7 +118,16 @@ json writeKernel(Compiler &compiler, const fs::path &folder, const Request &row,
                  {"what", describe(request)},
                  {"symbol", launch.symbol},
                  {"threads", launch.threads},
-                 {"registers", launch.registers}};
+                 {"chunk", launch.chunk},
+                 {"vec", launch.vec},
+                 {"schedule", launch.schedule},
+                 {"registers", launch.registers},
+                 {"defaults", defaultScalars(blob, request, program->record)}};
+  for (uint32_t k : launch.operands)
+    kernel["operands"].push_back({{"name", request.operands[k].name},
+                                  {"dtype", request.operands[k].dtype},
+                                  {"read", request.operands[k].read},
+                                  {"written", request.operands[k].written}});
   for (const verify::Case &data :
        verify::makeCases(request, {uint64_t(launch.vec), uint64_t(launch.chunk), number + 1}))
     kernel["cases"].push_back(writeCase(blob, request, program->record, reference, data));

@@ -7,9 +7,12 @@
 #include <cstring>
 #include <new>
 
-// Where the program that verifies is sanitized, reads of the guards are caught as well.
-extern "C" __attribute__((weak)) void __asan_poison_memory_region(const volatile void *, size_t);
-extern "C" __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *, size_t);
+// Where the program that verifies is sanitized, reads of the guards are caught as well. LLVM's
+// headers define macros of these names, hence the labels.
+extern "C" __attribute__((weak)) void poisonMemory(const volatile void *,
+                                                   size_t) __asm__("__asan_poison_memory_region");
+extern "C" __attribute__((weak)) void
+unpoisonMemory(const volatile void *, size_t) __asm__("__asan_unpoison_memory_region");
 
 namespace fw::verify {
 namespace {
@@ -41,21 +44,21 @@ Arena::Arena(const ResolvedRequest &request, const Case &data) : request(request
   if (!memory)
     throw std::bad_alloc();
   std::memset(memory.get(), int(kGuardByte), bytes);
-  if (__asan_poison_memory_region)
-    __asan_poison_memory_region(memory.get(), bytes);
+  if (poisonMemory)
+    poisonMemory(memory.get(), bytes);
   for (size_t k = 0; k < offsets.size(); ++k)
     for (size_t t = 0; t < offsets[k].size(); ++t) {
       auto packed = evaluator::pack(dtypeOf(request.operands[k]), data.words[k][t]);
-      if (__asan_unpoison_memory_region)
-        __asan_unpoison_memory_region(memory.get() + offsets[k][t], packed.size());
+      if (unpoisonMemory)
+        unpoisonMemory(memory.get() + offsets[k][t], packed.size());
       if (!packed.empty())
         std::memcpy(memory.get() + offsets[k][t], packed.data(), packed.size());
     }
 }
 
 Arena::~Arena() {
-  if (__asan_unpoison_memory_region)
-    __asan_unpoison_memory_region(memory.get(), bytes);
+  if (unpoisonMemory)
+    unpoisonMemory(memory.get(), bytes);
 }
 
 void *Arena::address(size_t operand, size_t tensor) const {
@@ -72,8 +75,8 @@ std::vector<std::vector<uint64_t>> Arena::words(size_t operand) const {
 }
 
 std::optional<std::string> Arena::strayWrite() const {
-  if (__asan_unpoison_memory_region) // the check itself reads the guards
-    __asan_unpoison_memory_region(memory.get(), bytes);
+  if (unpoisonMemory) // the check itself reads the guards
+    unpoisonMemory(memory.get(), bytes);
   uint64_t guardFrom = 0;
   auto guardBroken = [&](uint64_t until) {
     for (uint64_t at = guardFrom; at < until; ++at)

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Measures kernels of a folder of write-gpu-cases on real tensor lists: measure.py FOLDER [OUT.json]
+
+One launch over a list of tensors, beside a device-to-device copy of the same bytes and torch's fused
+optimizer in the same run. Method: the queue is filled before the events, the median of 21.
+"""
+
+import json
+import pathlib
+import statistics
+import sys
+
+import cupy
+import numpy
+import torch
+
+DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
+          "e4m3fn": torch.float8_e4m3fn, "e4m3fn.sat": torch.float8_e4m3fn,
+          "e5m2": torch.float8_e5m2, "e5m2.sat": torch.float8_e5m2}
+EVICT_LAST, NORMAL = 0x14F0000000000000, 0x16F0000000000000
+
+
+def llama_1b():
+    block = [2048 * 2048, 256 * 2048, 256 * 2048, 2048 * 2048] + [5632 * 2048] * 3 + [2048, 2048]
+    return [32000 * 2048] + block * 22 + [2048, 32000 * 2048]
+
+
+def resnet_50():
+    sizes = [64 * 3 * 49, 64, 64]
+    width_in = 64
+    for width, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
+        for block in range(blocks):
+            convolutions = [width_in * width, width * width * 9, width * width * 4]
+            for size, channels in zip(convolutions, (width, width, width * 4)):
+                sizes += [size, channels, channels]
+            if block == 0:
+                sizes += [width_in * width * 4, width * 4, width * 4]
+            width_in = width * 4
+    return sizes + [2048 * 1000, 1000]
+
+
+LISTS = {"llama-1.1b": llama_1b(), "resnet-50": resnet_50()}
+
+
+def median_us(run, before=None):
+    """GPU time of run(); the queue is ahead of the host, as in training."""
+    filler = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
+    times = []
+    for _ in range(24):
+        if before:
+            before()
+        filler.random_(0, 255) if len(times) < 3 else filler.add_(1)
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda._sleep(2_000_000)
+        start.record()
+        run()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end) * 1000)
+    return statistics.median(times[3:])
+
+
+def chunk_table(sizes, chunk):
+    rows = []
+    for tensor, size in enumerate(sizes):
+        first = numpy.arange(0, size, chunk, dtype=numpy.uint64)
+        row = numpy.zeros(len(first), dtype=[("first", "u8"), ("count", "u4"), ("head", "u4"), ("tensor", "u4"), ("scalars", "u4")])
+        row["first"], row["count"], row["tensor"] = first, numpy.minimum(chunk, size - first), tensor
+        rows.append(row)
+    return cupy.asarray(numpy.concatenate(rows).view(numpy.uint8))
+
+
+def flat(dtype, sizes):
+    """One buffer per operand; tensors are 256-byte aligned views."""
+    width = torch.empty(0, dtype=DTYPES[dtype]).element_size()
+    step = 256 // width
+    starts = numpy.concatenate([[0], numpy.cumsum([(size + step - 1) // step * step for size in sizes])])
+    buffer = torch.empty(int(starts[-1]), dtype=torch.float32, device="cuda").normal_().abs_().mul_(1e-3).to(DTYPES[dtype])
+    return buffer, starts[:-1] * width + buffer.data_ptr()
+
+
+def measure_ours(folder, kernel, sizes):
+    blob = numpy.fromfile(folder / f"{kernel['name']}.bin", numpy.uint8)
+    place = kernel["defaults"]
+    scalars = cupy.asarray(blob[place["at"]:place["at"] + place["size"]])
+    function = cupy.RawModule(path=str(folder / f"{kernel['name']}.cubin")).get_function(kernel["symbol"])
+    operands = [flat(operand["dtype"], sizes) for operand in kernel["operands"]]
+    pointers = cupy.asarray(numpy.stack([addresses for _, addresses in operands], 1).astype(numpy.uint64))
+    chunks = chunk_table(sizes, kernel["chunk"])
+    grid = len(chunks) // 24
+    bytes_moved = sum(sum(sizes) * operand[0].element_size() * (description["read"] + description["written"])
+                      for operand, description in zip(operands, kernel["operands"]))
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+
+    def run(policy=EVICT_LAST):
+        with stream:
+            function((grid,), (kernel["threads"],), (chunks, pointers, scalars, numpy.uint64(policy)))
+
+    return median_us(run), median_us(lambda: run(NORMAL)), bytes_moved
+
+
+def measure_copy(bytes_moved):
+    half = min(bytes_moved // 2, 4 << 30)
+    source, target = (torch.empty(half, dtype=torch.uint8, device="cuda") for _ in range(2))
+    return median_us(lambda: target.copy_(source)) * bytes_moved / (2 * half)
+
+
+def measure_torch(what, sizes):
+    parameters = [torch.randn(size, device="cuda").requires_grad_() for size in sizes]
+    for parameter in parameters:
+        parameter.grad = torch.randn_like(parameter)
+    if what.startswith("adamw"):
+        optimizer = torch.optim.AdamW(parameters, fused=True)
+    else:
+        optimizer = torch.optim.SGD(parameters, lr=1e-3, momentum=0.9, fused=True)
+    optimizer.step()
+    graph_time = median_us(optimizer.step)
+    return graph_time
+
+
+WANTED = {
+    "adamw f32": "adamw for sm_{}: p=f32 g=f32 m=f32 v=f32 amsgrad=false decay=decoupled",
+    "adamw bf16 grad": "adamw for sm_{}: p=f32 g=bf16 m=f32 v=f32 amsgrad=false decay=decoupled",
+    "adamw bf16 grad + copy": "adamw for sm_{}: p=f32 g=bf16 m=f32 v=f32 p.copy=bf16 amsgrad=false decay=decoupled +copy",
+    "adamw all bf16": "adamw for sm_{}: p=bf16 g=bf16 m=bf16 v=bf16 amsgrad=false decay=decoupled",
+    "sgd momentum f32": "sgd for sm_{}: p=f32 g=f32 b=f32 maximize=false momentum=classical",
+    "lion f32": "lion for sm_{}: p=f32 g=f32 m=f32",
+    "scale f32": "scale for sm_{}: x=f32 y=f32",
+    "scale bf16": "scale for sm_{}: x=bf16 y=bf16",
+    "cast f32 to bf16": "cast for sm_{}: x=f32 y=bf16",
+    "cast f32 to e4m3fn": "cast for sm_{}: x=f32 y=e4m3fn",
+}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    arch = cupy.cuda.Device(0).compute_capability
+    kernels = {kernel["what"]: kernel for kernel in json.loads((folder / "manifest.json").read_text())}
+    rows = []
+    print(f"{'case':24} {'list':12} {'regs':>4} {'GB':>6} {'us':>9} {'GB/s':>6} {'% copy':>7} {'% normal policy':>15} {'torch fused %':>13}")
+    for name, sizes in LISTS.items():
+        for title, what in WANTED.items():
+            kernel = kernels.get(what.format(arch)) or next((k for w, k in kernels.items() if w.startswith(what.format(arch))), None)
+            if kernel is None:
+                print(f"{title:24} {name:12} not in the folder")
+                continue
+            ours, normal, moved = measure_ours(folder, kernel, sizes)
+            copy = measure_copy(moved)
+            peer = measure_torch(title, sizes) if title in ("adamw f32", "sgd momentum f32") else None
+            torch.cuda.empty_cache()
+            rows.append({"case": f"{title}, {name}", "us": ours, "percent_of_copy": 100 * copy / ours,
+                         "percent_of_copy_normal_policy": 100 * copy / normal, "bytes": moved,
+                         "peers": {"torch fused": {"us": peer, "percent_of_copy": 100 * copy / peer}} if peer else {},
+                         "registers": kernel["registers"], "schedule": kernel["schedule"]})
+            print(f"{title:24} {name:12} {kernel['registers']:4} {moved / 1e9:6.2f} {ours:9.1f} {moved / ours / 1e3:6.0f} "
+                  f"{100 * copy / ours:7.1f} {100 * copy / normal:15.1f} {f'{100 * copy / peer:.1f}' if peer else '':>13}", flush=True)
+    if len(sys.argv) > 2:
+        versions = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
+                    "driver": cupy.cuda.runtime.driverGetVersion()}
+        pathlib.Path(sys.argv[2]).write_text(json.dumps({"rows": rows, "versions": versions}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
