@@ -2,14 +2,16 @@
  * fusewright.h - fused training kernels from equations.
  *
  * Conventions
- *   - Every call that can fail returns fw_status; details are in fw_last_error() of the same thread.
- *   - Handles are opaque. `_create`, `_find`, `_parse`, `_compile` give a handle that the caller ends
- *     with the matching `_destroy`; a handle keeps what it was made from alive. NULL may be destroyed.
+ *   - Every call that can fail returns fw_status; details are in fw_last_error() of the same
+ * thread.
+ *   - Handles are opaque. `_create`, `_find`, `_parse`, `_compile` give a handle that the caller
+ * ends with the matching `_destroy`; a handle keeps what it was made from alive. NULL may be
+ * destroyed.
  *   - Every struct starts with `struct_size = sizeof(the struct)`. Fields are only ever appended.
  *   - Strings that the library returns live as long as the handle they were asked of.
  *   - Outputs come last and are named `out`.
- *   - Threads: contexts, ops and programs may be used by any number of threads at once; a request by
- *     one thread at a time.
+ *   - Threads: contexts, ops and programs may be used by any number of threads at once; a request
+ * by one thread at a time.
  *   - Ops, dtypes, options, features, targets and hyper-parameters are found by name.
  */
 #ifndef FUSEWRIGHT_FUSEWRIGHT_H
@@ -65,13 +67,19 @@ FW_API const fw_error *fw_last_error(void);
 
 typedef struct fw_context fw_context;
 
-typedef enum fw_log_level { FW_LOG_DEBUG = 0, FW_LOG_INFO = 1, FW_LOG_WARNING = 2, FW_LOG_ERROR = 3 } fw_log_level;
+typedef enum fw_log_level {
+  FW_LOG_DEBUG = 0,
+  FW_LOG_INFO = 1,
+  FW_LOG_WARNING = 2,
+  FW_LOG_ERROR = 3
+} fw_log_level;
 
 typedef void (*fw_parallel_body)(void *argument, size_t index);
 
 typedef struct fw_context_options {
   uint32_t struct_size;
-  int32_t strict; /* 1: never compile, fail with FW_STRICT_MISS; 0: compile; -1: FUSEWRIGHT_STRICT decides */
+  int32_t strict; /* 1: never compile, fail with FW_STRICT_MISS; 0: compile; -1: FUSEWRIGHT_STRICT
+                     decides */
   const char *cache_dir; /* NULL: FUSEWRIGHT_CACHE_DIR, then the user's cache folder */
   void *user_data;       /* handed to the callbacks */
   /* Called from any thread; NULL: warnings and errors go to stderr. */
@@ -109,8 +117,8 @@ FW_API size_t fw_shipped_op_count(void);
 FW_API const char *fw_shipped_op_name(size_t index);
 
 FW_API fw_status fw_op_find(fw_context *context, const char *name, fw_op **out);
-/* Parses and checks `length` bytes of op text and takes the op called `name`; with NULL the text must
-   have one op. `file` names the text in errors; may be NULL. Warnings go to the log. */
+/* Parses and checks `length` bytes of op text and takes the op called `name`; with NULL the text
+   must have one op. `file` names the text in errors; may be NULL. Warnings go to the log. */
 FW_API fw_status fw_op_parse(fw_context *context, const char *text, size_t length, const char *file,
                              const char *name, fw_op **out);
 FW_API void fw_op_destroy(fw_op *op);
@@ -128,11 +136,11 @@ typedef struct fw_option_info {
 
 typedef struct fw_scalar_info {
   uint32_t struct_size;
-  int32_t is_step;     /* counts applied steps from 1; has no default */
+  int32_t is_step; /* counts applied steps from 1; has no default */
   const char *name;
-  const char *kind;    /* "real", "bool", "int" */
-  const char *range;   /* ">= 0", "in [0, 1)"; "": any */
-  double value;        /* default */
+  const char *kind;  /* "real", "bool", "int" */
+  const char *range; /* ">= 0", "in [0, 1)"; "": any */
+  double value;      /* default */
 } fw_scalar_info;
 
 FW_API size_t fw_op_option_count(const fw_op *op);
@@ -148,9 +156,10 @@ typedef struct fw_request fw_request;
 FW_API fw_status fw_request_create(const fw_op *op, fw_request **out);
 FW_API void fw_request_destroy(fw_request *request);
 
-/* These calls only note what is wanted: a name or a value that does not fit is told by the first call
-   that needs the whole request (_operand_count, _operand, fw_compile ...). A call that fails leaves the
-   request as it was. `operand` is an operand's name or a role (all operands of it); a name wins. */
+/* These calls only note what is wanted: a name or a value that does not fit is told by the first
+   call that needs the whole request (_operand_count, _operand, fw_compile ...). A call that fails
+   leaves the request as it was. `operand` is an operand's name or a role (all operands of it); a
+   name wins. */
 FW_API fw_status fw_request_dtype(fw_request *request, const char *operand, const char *dtype);
 FW_API fw_status fw_request_option(fw_request *request, const char *option, const char *value);
 FW_API fw_status fw_request_feature(fw_request *request, const char *feature);
@@ -181,7 +190,8 @@ FW_API fw_status fw_request_scalar(const fw_request *request, size_t index, fw_s
 
 typedef struct fw_program fw_program;
 
-/* Compiles for the request's target, or finds the result in memory or on disk. Touches no device. */
+/* Compiles for the request's target, or finds the result in memory or on disk. Touches no device.
+ */
 FW_API fw_status fw_compile(fw_context *context, const fw_request *request, fw_program **out);
 FW_API void fw_program_destroy(fw_program *program);
 
@@ -248,14 +258,13 @@ typedef void *fw_stream; /* CUstream; ignored on the CPU */
  * operand k of entry i; a list may be empty, and entries without elements are left out.
  *   Layout   All operands of an entry have the same shape. Dense tensors of any order of dimensions
  *            and strided views work where the strides mean the same in all operands, and some
- *            dimension has stride 1; strides of dimensions of size 1 mean nothing. An operand that is
- *            only read may be expanded (stride 0) over outer dimensions. Any alignment works.
- *   Sharing  A written tensor shares memory with no other, but for an operand of its entry that is
- *            only read, of the same element size, at the same address. Told for dense tensors; views
- *            that share memory give wrong numbers.
- *   Scalars  A hyper-parameter that is not named has its default; the step must be given and counts
- *            from 1. Each may have one value for the list or one per entry.
- * On the CPU the call returns when the work is done. Nothing is written when the call fails.
+ *            dimension has stride 1; strides of dimensions of size 1 mean nothing. An operand that
+ * is only read may be expanded (stride 0) over outer dimensions. Any alignment works. Sharing  A
+ * written tensor shares memory with no other, but for an operand of its entry that is only read, of
+ * the same element size, at the same address. Told for dense tensors; views that share memory give
+ * wrong numbers. Scalars  A hyper-parameter that is not named has its default; the step must be
+ * given and counts from 1. Each may have one value for the list or one per entry. On the CPU the
+ * call returns when the work is done. Nothing is written when the call fails.
  */
 FW_API fw_status fw_launch(fw_context *context, const fw_program *program, const fw_tensor *tensors,
                            size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
@@ -267,9 +276,9 @@ FW_API fw_status fw_launch(fw_context *context, const fw_program *program, const
  * concatenated: every correct kernel's element lies within values +- bounds (a bound of inf says
  * that any value is right).
  */
-FW_API fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_t tensor_count,
-                             const fw_scalar *scalars, size_t scalar_count, double *values,
-                             double *bounds);
+FW_API fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors,
+                             size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
+                             double *values, double *bounds);
 
 #ifdef __cplusplus
 } /* extern "C" */
