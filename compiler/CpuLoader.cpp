@@ -15,7 +15,7 @@ struct CpuLibrary::Symbols {
 
 namespace {
 
-constexpr const char *kFileName = "libfusewright-cpu.so.0";
+constexpr const char *kFileName = "libfusewright-cpu.so";
 
 /// The folder of the library or program that holds this code; empty when unknown.
 std::string ownFolder() {

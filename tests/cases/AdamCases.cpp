@@ -56,8 +56,7 @@ TEST(cases, case_A07_lr_zero_and_tiny) {
     Scalar still, moving;
     still.p = 3;
     moving.g = 1;
-    adam.launch({still.entry(), moving.entry()},
-                {{"lr", {lr}}, {"weight_decay", {0}}, {"t", {1}}});
+    adam.launch({still.entry(), moving.entry()}, {{"lr", {lr}}, {"weight_decay", {0}}, {"t", {1}}});
     EXPECT_EQ(still.p, 3.0f) << lr;
     EXPECT_NEAR(moving.p, -lr / (1 + 1e-8), lr * 4 * 0x1p-24) << lr;
   }

@@ -13,7 +13,7 @@ constexpr uint16_t kHalfOne = 0x3c00; // 1.0 in f16
 TEST(cases, case_R01_f16_parameters_and_gradients) {
   Kernel sgd("sgd", {}, {{"param", "f16"}, {"grad", "f16"}});
   std::vector<uint16_t> p(1024, kHalfOne), g(1024, kHalfOne);
-  sgd.launch({{1024, {{"p", p.data()}, {"g", g.data()}}}}, {{"lr", {0.5}}, {"t", {1}}});
+  sgd.launch({{1024, {{"p", p.data()}, {"g", g.data()}}}}, {{"lr", {0.5}}});
   for (uint16_t value : p)
     ASSERT_EQ(value, 0x3800); // 1 - 0.5 * 1 = 0.5
 }
@@ -24,7 +24,7 @@ TEST(cases, case_R03_each_low_precision_copy_goes_to_its_own_memory) {
   std::vector<uint16_t> c1(5), c2(7);
   sgd.launch({{5, {{"p", p1.data()}, {"g", g1.data()}, {"p.copy", c1.data()}}},
               {7, {{"p", p2.data()}, {"g", g2.data()}, {"p.copy", c2.data()}}}},
-             {{"lr", {0.5}}, {"t", {1}}});
+             {{"lr", {0.5}}});
   EXPECT_EQ(c1, std::vector<uint16_t>(5, 0x3c00));
   EXPECT_EQ(c2, std::vector<uint16_t>(7, 0x3800));
 }
