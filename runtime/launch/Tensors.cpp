@@ -24,42 +24,36 @@ std::span<const int64_t> shapeOf(const fw_tensor &tensor) {
   return {tensor.shape, size_t(tensor.rank)};
 }
 
-Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, const std::string &name) {
+Result<void> checkFields(const Operand &operand, const fw_tensor &tensor) {
   if (tensor.device != FW_DEVICE_CPU)
-    return Error{
-        Code::DEVICE,
-        name + ": expected a tensor on the CPU (device 1) for a program for \"cpu\", got device " +
-            std::to_string(tensor.device) + " (" + deviceName(tensor.device) + ")",
-        "copy it to host memory, or compile for the device's arch"};
+    return Error{Code::DEVICE,
+                 "expected a tensor on the CPU (device 1) for a program for \"cpu\", got device " +
+                     std::to_string(tensor.device) + " (" + deviceName(tensor.device) + ")",
+                 "copy it to host memory, or compile for the device's arch"};
   if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.shape))
-    return Error{Code::USAGE, name + ": expected rank >= 0 and a shape of that length, got rank " +
+    return Error{Code::USAGE, "expected rank >= 0 and a shape of that length, got rank " +
                                   std::to_string(tensor.rank) +
                                   (tensor.shape ? "" : " and no shape")};
   if (!tensor.dtype || operand.dtype != tensor.dtype)
     return Error{Code::USAGE,
-                 name + ": expected dtype " + operand.dtype + ", got " +
+                 "expected dtype " + operand.dtype + ", got " +
                      (tensor.dtype ? tensor.dtype : "none"),
                  "bind the tensor's dtype in the request, or cast the tensor"};
   return {};
 }
 
 /// Elements of one tensor of an entry, whose shape must be `shape`.
-Result<int64_t> checkShape(const fw_tensor &tensor, const std::string &name,
-                           std::span<const int64_t> shape) {
+Result<int64_t> checkShape(const fw_tensor &tensor, std::span<const int64_t> shape) {
   Result<int64_t> elements = countElements(shapeOf(tensor));
-  if (!elements) {
-    Error error = elements.takeError();
-    error.text = name + ": " + error.text;
-    return error;
-  }
+  if (!elements)
+    return elements;
   if (!std::ranges::equal(shapeOf(tensor), shape))
-    return Error{Code::USAGE, name + ": expected shape " + printSizes(shape) +
+    return Error{Code::USAGE, "expected shape " + printSizes(shape) +
                                   " as the entry's first operand, got " +
                                   printSizes(shapeOf(tensor))};
   if (*elements > 0 && !tensor.data)
     return Error{Code::USAGE,
-                 name + ": expected memory for " + std::to_string(*elements) +
-                     " elements, got data = NULL",
+                 "expected memory for " + std::to_string(*elements) + " elements, got data = NULL",
                  "only an empty tensor, or an operand that the request calls absent, has no data"};
   return elements;
 }
@@ -84,28 +78,24 @@ public:
 
   /// The entry's loops; an entry of no elements when its tensors are empty.
   Result<Entry> read() const {
-    std::span<const int64_t> shape;
+    const fw_tensor *model = nullptr;
     int64_t elements = 0;
-    bool rowMajor = true, anyPresent = false;
+    bool rowMajor = true;
     for (size_t k = 0; k < operands.size(); ++k) {
       const fw_tensor &tensor = tensors[first + k];
       if (!operands[k].present) {
         if (tensor.data)
-          return Error{Code::USAGE,
-                       tensorName(operands, first + k) +
-                           ": expected data = NULL for an absent operand, got an address",
-                       "make a request in which the operand is present"};
+          return named(k,
+                       {Code::USAGE, "expected data = NULL for an absent operand, got an address",
+                        "make a request in which the operand is present"});
         continue;
       }
-      std::string name = tensorName(operands, first + k);
-      if (Result<void> fields = checkFields(operands[k], tensor, name); !fields)
-        return fields.takeError();
-      if (!anyPresent)
-        shape = shapeOf(tensor);
-      anyPresent = true;
-      Result<int64_t> count = checkShape(tensor, name, shape);
+      if (Result<void> fields = checkFields(operands[k], tensor); !fields)
+        return named(k, fields.takeError());
+      model = model ? model : &tensor;
+      Result<int64_t> count = checkShape(tensor, shapeOf(*model));
       if (!count)
-        return count.takeError();
+        return named(k, count.takeError());
       elements = *count;
       rowMajor = rowMajor && isRowMajor(tensor);
     }
@@ -118,6 +108,12 @@ public:
   }
 
 private:
+  /// The error with the tensor in front.
+  Error named(size_t k, Error error) const {
+    error.text = tensorName(operands, first + k) + ": " + error.text;
+    return error;
+  }
+
   Result<Entry> readStrided() const {
     std::vector<Dimensions> all(operands.size());
     for (size_t k = 0; k < operands.size(); ++k)
