@@ -21,10 +21,10 @@ void expectCovers(const WorkPlan &plan, const std::vector<int64_t> &elements) {
     ASSERT_GT(piece.count, 0);
     next += piece.count;
   }
-  if (!elements.empty())
+  if (!elements.empty()) {
     EXPECT_EQ(entry + 1, elements.size());
-  if (!elements.empty())
     EXPECT_EQ(next, elements.back());
+  }
   EXPECT_EQ(plan.starts.front(), 0u);
   EXPECT_EQ(plan.starts.back(), plan.pieces.size());
   for (size_t s = 0; s + 1 < plan.starts.size(); ++s)
