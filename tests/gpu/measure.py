@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures kernels of a folder of write-gpu-cases on real tensor lists: measure.py FOLDER [OUT.json]
+"""Measures kernels of a folder of write-gpu-cases on real tensor lists: measure.py [--no-peers] FOLDER [OUT.json]
 
 One launch over a list of tensors, beside a device-to-device copy of the same bytes and torch's fused
 optimizer in the same run. Method: the queue is filled before the events, the median of 21.
@@ -90,7 +90,7 @@ def measure_ours(folder, kernel, sizes):
     grid = len(chunks) // 24
     bytes_moved = sum(sum(sizes) * operand[0].element_size() * (description["read"] + description["written"])
                       for operand, description in zip(operands, kernel["operands"]))
-    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+    stream = cupy.cuda.Stream.from_external(torch.cuda.current_stream())
 
     def run(policy=EVICT_LAST):
         with stream:
@@ -133,7 +133,9 @@ WANTED = {
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    with_peers = "--no-peers" not in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--no-peers"]
+    folder = pathlib.Path(arguments[0])
     arch = cupy.cuda.Device(0).compute_capability
     kernels = {kernel["what"]: kernel for kernel in json.loads((folder / "manifest.json").read_text())}
     rows = []
@@ -146,7 +148,7 @@ def main():
                 continue
             ours, normal, moved = measure_ours(folder, kernel, sizes)
             copy = measure_copy(moved)
-            peer = measure_torch(title, sizes) if title in ("adamw f32", "sgd momentum f32") else None
+            peer = measure_torch(title, sizes) if with_peers and title in ("adamw f32", "sgd momentum f32") else None
             torch.cuda.empty_cache()
             rows.append({"case": f"{title}, {name}", "us": ours, "percent_of_copy": 100 * copy / ours,
                          "percent_of_copy_normal_policy": 100 * copy / normal, "bytes": moved,
@@ -154,10 +156,10 @@ def main():
                          "registers": kernel["registers"], "schedule": kernel["schedule"]})
             print(f"{title:24} {name:12} {kernel['registers']:4} {moved / 1e9:6.2f} {ours:9.1f} {moved / ours / 1e3:6.0f} "
                   f"{100 * copy / ours:7.1f} {100 * copy / normal:15.1f} {f'{100 * copy / peer:.1f}' if peer else '':>13}", flush=True)
-    if len(sys.argv) > 2:
+    if len(arguments) > 1:
         versions = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
                     "driver": cupy.cuda.runtime.driverGetVersion()}
-        pathlib.Path(sys.argv[2]).write_text(json.dumps({"rows": rows, "versions": versions}, indent=1))
+        pathlib.Path(arguments[1]).write_text(json.dumps({"rows": rows, "versions": versions}, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-// write-gpu-cases FOLDER [ARCH]: compiles the matrix's kernels and the shipped profiles for ARCH
-// (sm_90) and writes, for each, its cubin and the cases with the words that a right kernel leaves.
-// run_cases.py runs them on a GPU.
+// write-gpu-cases FOLDER [ARCH [SCHEDULE]]: compiles the matrix's kernels and the shipped profiles
+// for ARCH (sm_90) and writes, for each, its cubin and the cases with the words that a right kernel
+// leaves. With a SCHEDULE such as threads=256,inflight=1 it takes the profiles alone, and leaves
+// out those that cannot have it. run_cases.py runs the cases on a GPU, measure.py times them.
 #include "compiler/Compiler.h"
 #include "compiler/Stages.h"
 #include "compiler/dialect/Dtypes.h"
+#include "compiler/passes/rules/Elements.h"
 #include "runtime/plan/Chunks.h"
 #include "tests/matrix/Rows.h"
 #include "tools/verify/Verify.h"
@@ -95,12 +97,12 @@ json writeCase(Blob &blob, const ResolvedRequest &request, const jit::ProgramRec
   return out;
 }
 
-/// The scalar table of a first step with every hyper-parameter at its default.
+/// The scalar table of a second step (a first one may skip loads) with default hyper-parameters.
 json defaultScalars(Blob &blob, const ResolvedRequest &request, const jit::ProgramRecord &record) {
   verify::Case data;
   auto &row = data.scalars.emplace_back();
   for (const RequestScalar &scalar : request.scalars)
-    row.push_back(scalar.value.value_or(1));
+    row.push_back(scalar.value.value_or(2));
   auto slots =
       verify::packSlots(verify::slotRows(record, request, data), record.kernels[0].launch.real);
   return blob.add(slots.data(), slots.size());
@@ -141,14 +143,20 @@ int main(int argc, char **argv) {
     fail({Code::USAGE, "expected a folder, got no argument"});
   fs::path folder = argv[1];
   std::string arch = argc > 2 ? argv[2] : "sm_90";
+  auto schedule = need(passes::parseOverrides(argc > 3 ? argv[3] : ""));
   fs::create_directories(folder);
   Compiler compiler({.settings = need(jit::Settings::read())});
   std::vector<std::string> archs = {arch};
-  json manifest;
+  if (!schedule.empty())
+    archs.clear(); // no pairwise rows
+  json manifest = json::array();
   auto rows = need(matrix::matrixRows(archs, arch));
-  for (size_t number = 0; number < rows.size(); ++number)
-    manifest.push_back(writeKernel(compiler, folder, rows[number], number));
+  for (size_t number = 0; number < rows.size(); ++number) {
+    rows[number].schedule.insert(schedule.begin(), schedule.end());
+    if (schedule.empty() || compiler.compile(rows[number]))
+      manifest.push_back(writeKernel(compiler, folder, rows[number], number));
+  }
   std::ofstream(folder / "manifest.json") << manifest.dump();
-  std::printf("%zu kernels for %s\n", rows.size(), arch.c_str());
+  std::printf("%zu kernels for %s\n", manifest.size(), arch.c_str());
   return 0;
 }

@@ -5,8 +5,7 @@
 
 #include <vector>
 
-#define FW_MATRIX_BUNDLES(X)                                                                       \
-  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#define FW_MATRIX_BUNDLES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
 #define FW_DECLARE(n) extern "C" const fw::emulator::BundledKernel fw_bundle_matrix_##n[];
 FW_MATRIX_BUNDLES(FW_DECLARE)

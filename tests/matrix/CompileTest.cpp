@@ -1,5 +1,5 @@
-// Every kernel of the matrix through NVRTC: it compiles for its arch without a spilled register, and
-// its widest stream moves 16 bytes an access.
+// Every kernel of the matrix through NVRTC: it compiles for its arch without a spilled register,
+// and its widest stream moves 16 bytes an access.
 #include "compiler/Stages.h"
 #include "compiler/dialect/Dtypes.h"
 #include "compiler/jit/Jobs.h"
@@ -16,6 +16,38 @@ using namespace fw;
 
 namespace {
 
+/// Instructions of `ptx` that start with `opcode` and move `words` 32-bit words.
+size_t countAccesses(const std::string &ptx, const std::string &opcode, int words) {
+  std::string shape = words > 1 ? ".v" + std::to_string(words) + ".u32" : ".u32";
+  size_t count = 0;
+  for (size_t at = ptx.find(opcode); at != ptx.npos; at = ptx.find(opcode, at + 1)) {
+    std::string instruction = ptx.substr(at, ptx.find_first_of(" \t", at) - at);
+    count += instruction.ends_with(shape) && instruction.find(".v") == instruction.find(shape);
+  }
+  return count;
+}
+
+/// Every stream moves a whole vector with one access, `inflight` times a trip.
+std::string checkAccesses(const ResolvedRequest &request, const jit::LaunchRecord &launch,
+                          const std::string &ptx) {
+  size_t inflight = std::stoul(launch.schedule.substr(launch.schedule.find("inflight=") + 9));
+  for (int words : {2, 4}) {
+    size_t loads = 0, stores = 0;
+    for (const RequestOperand &operand : request.operands)
+      if (findDtype(operand.dtype)->bytes * launch.vec == 4u * words) {
+        loads += operand.read;
+        stores += operand.written;
+      }
+    size_t gotLoads = countAccesses(ptx, "ld.global", words);
+    size_t gotStores = countAccesses(ptx, "st.global", words);
+    if (gotLoads < loads * inflight || gotStores < stores * inflight)
+      return "expected " + std::to_string(loads * inflight) + " loads and " +
+             std::to_string(stores * inflight) + " stores of " + std::to_string(4 * words) +
+             " bytes, got " + std::to_string(gotLoads) + " and " + std::to_string(gotStores);
+  }
+  return {};
+}
+
 /// What is wrong with one row; empty: nothing.
 std::string checkRow(const jit::KernelCompiler &compiler, const Request &row) {
   auto request = resolve(row);
@@ -27,23 +59,23 @@ std::string checkRow(const jit::KernelCompiler &compiler, const Request &row) {
     return what + render(lowered.error());
   const jit::LaunchRecord &launch = lowered->record.kernels[0].launch;
   auto how = target::compileTargetFor(**target::findArch(row.target), compiler.supportedArchs());
-  auto kernel = compiler.compile(lowered->sources[0], launch.symbol + ".cu", how->option, compiler.flags());
+  auto kernel =
+      compiler.compile(lowered->sources[0], launch.symbol + ".cu", how->option, compiler.flags());
   if (!kernel)
     return what + render(kernel.error()) + "\n" + kernel.error().log;
   if (kernel->cubin.empty() || kernel->resources.size() != 1)
     return what + "expected a cubin and the figures of one kernel";
   const jit::KernelResources &used = kernel->resources[0];
   if (used.spillBytes != 0 || used.stackBytes != 0)
-    return what + "expected no spills, got " + std::to_string(used.spillBytes) + " bytes and a stack of " +
-           std::to_string(used.stackBytes) + " with " + std::to_string(used.registers) + " registers";
+    return what + "expected no spills, got " + std::to_string(used.spillBytes) +
+           " bytes and a stack of " + std::to_string(used.stackBytes) + " with " +
+           std::to_string(used.registers) + " registers";
   if (kernel->ptx.empty())
     return what + "expected the PTX of the same compile, got none";
-  unsigned widest = 0;
-  for (const RequestOperand &operand : request->operands)
-    widest = std::max(widest, findDtype(operand.dtype)->bytes);
-  if (widest * launch.vec == 16 && kernel->ptx.find(".v4.") == std::string::npos)
-    return what + "expected accesses of 16 bytes, got none";
-  if (kernel->ptx.find("ld.v") != std::string::npos || kernel->ptx.find("st.v") != std::string::npos)
+  if (std::string fault = checkAccesses(*request, launch, kernel->ptx); !fault.empty())
+    return what + fault;
+  if (kernel->ptx.find("ld.v") != std::string::npos ||
+      kernel->ptx.find("st.v") != std::string::npos)
     return what + "expected accesses to global memory, got generic ones";
   return {};
 }

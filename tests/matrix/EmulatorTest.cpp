@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <set>
 
 using namespace fw;
 
@@ -89,6 +89,68 @@ TEST_P(Matrix, is_within_bounds_and_equals_the_bit_reference) {
   for (const std::string &failure : report->failures)
     ADD_FAILURE() << failure;
   EXPECT_GT(report->elements, 0u);
+}
+
+/// Words to convert: all of a dtype of up to 16 bits; around every midpoint between two numbers of
+/// the narrow formats for f32 and f64.
+std::vector<uint64_t> castInputs(const Dtype &from) {
+  std::vector<uint64_t> words;
+  if (from.bytes <= 2) {
+    for (uint64_t word = 0; word < uint64_t(1) << (8 * from.bytes); ++word)
+      words.push_back(word);
+    return words;
+  }
+  for (const Dtype &to : allDtypes())
+    for (uint64_t word = 0; to.bytes <= 2 && word + 1 < uint64_t(1) << (8 * to.bytes); ++word) {
+      double a = evaluator::decode(to, word), b = evaluator::decode(to, word + 1);
+      uint64_t middle = evaluator::encode(from, (a + b) / 2);
+      for (uint64_t near : {middle - 1, middle, middle + 1})
+        words.push_back(near & (from.bytes == 4 ? 0xffffffffu : ~uint64_t(0)));
+    }
+  return words;
+}
+
+/// One tensor of all inputs of a cast.
+verify::Case castCase(const ResolvedRequest &request) {
+  verify::Case data;
+  data.name = "all inputs";
+  auto words = castInputs(*findDtype(request.operands[0].dtype));
+  data.sizes = {words.size()};
+  data.misaligned = {0, 0};
+  data.words = {{words}, {std::vector<uint64_t>(words.size(), 0)}};
+  data.scalars = {{}};
+  return data;
+}
+
+TEST(casts, emulated_kernels_convert_all_inputs_exactly) {
+  size_t kernels = 0;
+  std::set<std::string> done;
+  for (size_t i = 0; i < rows().size(); ++i) {
+    if (rows()[i].op->name != "cast")
+      continue;
+    auto request = resolve(rows()[i]);
+    ASSERT_TRUE(request);
+    if (!done.insert(request->operands[0].dtype + " " + request->operands[1].dtype).second)
+      continue;
+    SCOPED_TRACE(describe(*request));
+    auto lowered = lower(*request);
+    ASSERT_TRUE(lowered);
+    verify::Case data = castCase(*request);
+    verify::Arena arena(*request, data);
+    auto ran = EmulatorExecutor(*findKernel(matrix::rowName(rows()[i], i)), *request,
+                                lowered->record)(data, arena);
+    ASSERT_TRUE(ran) << render(ran.error());
+    auto got = arena.words(1)[0];
+    const Dtype &from = *findDtype(request->operands[0].dtype);
+    const Dtype &to = *findDtype(request->operands[1].dtype);
+    for (size_t k = 0; k < got.size(); ++k) {
+      uint64_t expected = evaluator::encode(to, evaluator::decode(from, data.words[0][0][k]));
+      ASSERT_TRUE(evaluator::sameValue(to, got[k], expected))
+          << std::hex << data.words[0][0][k] << ": expected " << expected << ", got " << got[k];
+    }
+    ++kernels;
+  }
+  EXPECT_EQ(kernels, allDtypes().size() * allDtypes().size());
 }
 
 INSTANTIATE_TEST_SUITE_P(kernels, Matrix, testing::Range(size_t(0), rows().size()),

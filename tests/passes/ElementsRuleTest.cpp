@@ -37,7 +37,7 @@ std::string refusal(std::string_view overrides) {
 }
 
 TEST(ElementsRule, AdamwRunsAsMeasured) {
-  ElementsSchedule expected{.threads = 512, .vec = 4, .inflight = 2, .chunk = 8192};
+  ElementsSchedule expected{.threads = 256, .vec = 4, .inflight = 1, .chunk = 2048};
   EXPECT_EQ(schedule(kAdamw), expected);
   EXPECT_EQ(schedule(kAdamw, "", kSmall), expected);
 }
@@ -49,16 +49,36 @@ TEST(ElementsRule, VectorIsSixteenBytesOfTheWidestStream) {
   EXPECT_EQ(schedule({readOnly(8), writeOnly(1)}).vec, 2);
 }
 
-TEST(ElementsRule, ManyStreamsHaveOneVectorInFlight) {
-  ElementsStreams many(8, inPlace(4));
-  EXPECT_EQ(schedule(many).inflight, 1);
-  EXPECT_EQ(schedule(many).chunk, 4096);
-  EXPECT_EQ(schedule(many, "threads=128").inflight, 2) << "fewer threads, more registers for each";
+TEST(ElementsRule, FewStreamsHaveTwoVectorsInFlight) {
+  ElementsSchedule expected{.threads = 512, .vec = 4, .inflight = 2, .chunk = 8192};
+  EXPECT_EQ(schedule({readOnly(4), writeOnly(4)}), expected) << "scale";
+  EXPECT_EQ(schedule({inPlace(4), readOnly(4)}), expected) << "sgd without momentum";
+  EXPECT_EQ(schedule({inPlace(4), readOnly(4), inPlace(4)}).inflight, 1) << "lion";
+}
+
+TEST(ElementsRule, NarrowStreamsHaveTwoVectorsInFlightWhileRegistersLast) {
+  ElementsStreams narrow{inPlace(2), readOnly(2), inPlace(2), inPlace(2)};
+  EXPECT_EQ(schedule(narrow).inflight, 2);
+  EXPECT_EQ(schedule(ElementsStreams(12, inPlace(2))).inflight, 1);
+}
+
+TEST(ElementsRule, AnyNumberOfOperandsHasASchedule) {
+  for (size_t count : {20u, 38u, 60u, 200u})
+    for (unsigned bytes : {1u, 2u, 4u, 8u}) {
+      ElementsStreams streams(count, inPlace(bytes));
+      SCOPED_TRACE(std::to_string(count) + " streams of " + std::to_string(bytes) + " bytes");
+      ElementsSchedule chosen = schedule(streams);
+      EXPECT_EQ(chosen.inflight, 1);
+      EXPECT_GE(chosen.vec, 1);
+      EXPECT_GE(chosen.threads, 128);
+      EXPECT_EQ(chosen.chunk % (chosen.threads * chosen.vec), 0);
+    }
+  EXPECT_EQ(schedule(ElementsStreams(20, readOnly(4))).vec, 4) << "smaller blocks before vectors";
 }
 
 TEST(ElementsRule, WhatIsNotFixedFollowsFromWhatIs) {
-  ElementsSchedule expected{.threads = 256, .vec = 2, .inflight = 2, .chunk = 2048};
-  EXPECT_EQ(schedule(kAdamw, "threads=256,vec=2"), expected);
+  ElementsSchedule expected{.threads = 128, .vec = 2, .inflight = 2, .chunk = 1024};
+  EXPECT_EQ(schedule(kAdamw, "threads=128,vec=2"), expected) << "32 bytes are too few for one";
   EXPECT_EQ(schedule(kAdamw, "chunk=65536").chunk, 65536);
   EXPECT_EQ(schedule(kAdamw, "inflight=4").chunk, 16384);
 }
@@ -71,11 +91,12 @@ TEST(ElementsRule, RefusesWhatCannotWork) {
   EXPECT_EQ(refusal("threads=48"), "expected threads to be a multiple of 32, got 48; round it up");
   EXPECT_EQ(refusal("threads=2048"),
             "expected threads from 32 to 1024, got 2048; correct the schedule");
-  EXPECT_EQ(refusal("inflight=8"),
+  EXPECT_EQ(schedule(kAdamw, "inflight=8").threads, 256) << "what is not fixed gives way";
+  EXPECT_EQ(refusal("inflight=8,threads=512"),
             "expected threads, vec and inflight that need at most 128 registers a thread, got "
             "about 156; choose a smaller inflight, vec or threads");
   EXPECT_EQ(refusal("chunk=1000"), "expected chunk to be a multiple of threads*vec*inflight = "
-                                   "4096, got 1000; round it up");
+                                   "1024, got 1000; round it up");
 }
 
 TEST(Overrides, HaveOneShape) {

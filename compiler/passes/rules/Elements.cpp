@@ -9,15 +9,23 @@
 namespace fw::passes {
 namespace {
 
-// Measured on an H200 (1.1 G parameters, adamw): 512 threads, two vectors of each stream in flight
-// and 8192 elements a block of a grid that is not persistent reach 100 % of a copy's bandwidth.
-constexpr int64_t kThreads = 512;
-constexpr int64_t kInflight = 2;
+// Measured on one H200, lists of 1.1 G and 25 M elements, % of a copy (docs/rationale/elements-schedule.md):
+// what a thread must have asked for before it computes is 48 bytes. Ops of three and more 4-byte
+// streams reach that with one vector of each, in blocks of 256: adamw 101.5, lion 101.1 (two
+// vectors, 512 threads: 101.3 and 101.4, for 1.5 times the registers and the time to compile).
+// Fewer streams need two, and wide blocks: scale 100.9 against 97.8, cast 105 against 94. So do
+// streams of 2 bytes, where a vector holds twice the arithmetic: adamw all in bf16 100.4
+// against 97.0.
+constexpr int64_t kBytesInFlight = 48;
+constexpr int64_t kNarrowBytes = 2;
+constexpr int64_t kThreadsFor[] = {256, 512}; // with one and with two vectors in flight
 constexpr int64_t kTripsPerChunk = 2;
 // The widest access that every arch has.
 constexpr int64_t kVectorBytes = 16;
 // Loop counters, policy, uniform values and temporaries of one element.
 constexpr int64_t kBodyRegisters = 20;
+// Blocks smaller than this pay more for their records than they gain.
+constexpr int64_t kLeastThreads = 128;
 // Two resident blocks hide the ramp at each block's ends.
 constexpr int64_t kResidentBlocks = 2;
 
@@ -41,12 +49,22 @@ int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, in
   return found == overrides.end() ? rule : found->second;
 }
 
-int64_t ruleInflight(const ElementsStreams &streams, const ElementsLimits &limits, int64_t threads,
-                     int64_t vec) {
+/// Bytes that one vector of every loaded stream has.
+int64_t loadedBytes(const ElementsStreams &streams, int64_t vec) {
+  int64_t bytes = 0;
+  for (const ElementsStream &stream : streams)
+    bytes += stream.loaded ? vec * stream.bytes : 0;
+  return bytes;
+}
+
+int64_t ruleInflight(const ElementsStreams &streams, const ElementsLimits &limits, int64_t vec) {
+  if (loadedBytes(streams, vec) >= kBytesInFlight && widest(streams) > kNarrowBytes)
+    return 1;
+  int64_t threads = kThreadsFor[1];
   int64_t resident = std::clamp(limits.threadsPerSm / threads, int64_t(1), kResidentBlocks);
   int64_t budget =
       std::min(limits.registersPerThread, limits.registersPerSm / (resident * threads));
-  return estimateRegisters(streams, vec, kInflight) <= budget ? kInflight : 1;
+  return estimateRegisters(streams, vec, 2) <= budget ? 2 : 1;
 }
 
 Result<void> checkThreads(int64_t threads, const ElementsLimits &limits) {
@@ -69,15 +87,36 @@ Result<void> checkVec(int64_t vec, const ElementsStreams &streams) {
   return {};
 }
 
-Result<void> checkRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
-                            const ElementsSchedule &schedule) {
-  int64_t most = std::min(limits.registersPerThread, limits.registersPerSm / schedule.threads);
-  int64_t needed = estimateRegisters(streams, schedule.vec, schedule.inflight);
-  if (needed > most)
-    return usage("expected threads, vec and inflight that need at most " + std::to_string(most) +
-                     " registers a thread, got about " + std::to_string(needed),
-                 "choose a smaller inflight, vec or threads");
-  return {};
+int64_t registersFor(const ElementsLimits &limits, int64_t threads) {
+  return std::min(limits.registersPerThread, limits.registersPerSm / threads);
+}
+
+/// Makes a schedule fit the registers: fewer vectors in flight, smaller blocks, shorter vectors, in
+/// this order, of what the request has not fixed. False when what it has fixed cannot fit; an op of
+/// so many operands that nothing fits keeps the smallest schedule and spills.
+bool fitRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
+                  const ScheduleOverrides &overrides, ElementsSchedule &schedule) {
+  auto fits = [&] {
+    return estimateRegisters(streams, schedule.vec, schedule.inflight) <=
+           registersFor(limits, schedule.threads);
+  };
+  auto lower = [&](std::string_view name, int64_t &value, int64_t least) {
+    while (!fits() && !overrides.count(name) && value > least)
+      value /= 2;
+  };
+  lower("inflight", schedule.inflight, 1);
+  lower("threads", schedule.threads, kLeastThreads);
+  lower("vec", schedule.vec, 1);
+  return fits() || overrides.empty();
+}
+
+Error tooManyRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
+                       const ElementsSchedule &schedule) {
+  return usage("expected threads, vec and inflight that need at most " +
+                   std::to_string(registersFor(limits, schedule.threads)) +
+                   " registers a thread, got about " +
+                   std::to_string(estimateRegisters(streams, schedule.vec, schedule.inflight)),
+               "choose a smaller inflight, vec or threads");
 }
 
 } // namespace
@@ -114,16 +153,17 @@ Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
                                           const ElementsLimits &limits,
                                           const ScheduleOverrides &overrides) {
   ElementsSchedule schedule;
-  schedule.threads = overrideOr(overrides, "threads", std::min(kThreads, limits.threadsPerBlock));
-  if (auto legal = checkThreads(schedule.threads, limits); !legal)
-    return legal.takeError();
   schedule.vec = overrideOr(overrides, "vec", kVectorBytes / widest(streams));
   if (auto legal = checkVec(schedule.vec, streams); !legal)
     return legal.takeError();
-  schedule.inflight = overrideOr(overrides, "inflight",
-                                 ruleInflight(streams, limits, schedule.threads, schedule.vec));
-  if (auto legal = checkRegisters(streams, limits, schedule); !legal)
+  schedule.inflight =
+      overrideOr(overrides, "inflight", ruleInflight(streams, limits, schedule.vec));
+  int64_t wanted = kThreadsFor[schedule.inflight > 1];
+  schedule.threads = overrideOr(overrides, "threads", std::min(wanted, limits.threadsPerBlock));
+  if (auto legal = checkThreads(schedule.threads, limits); !legal)
     return legal.takeError();
+  if (!fitRegisters(streams, limits, overrides, schedule))
+    return tooManyRegisters(streams, limits, schedule);
   int64_t trip = schedule.threads * schedule.vec * schedule.inflight;
   schedule.chunk = overrideOr(overrides, "chunk", trip * kTripsPerChunk);
   if (schedule.chunk % trip)

@@ -48,7 +48,7 @@ Result<ScheduleOverrides> parseOverrides(std::string_view text);
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight);
 
 /// The schedule for these streams on such an arch; what `overrides` fix stays and the rest follows
-/// from it. USAGE where an override cannot work.
+/// from it, down to what any number of operands can have. USAGE where an override cannot work.
 Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
                                           const ElementsLimits &limits,
                                           const ScheduleOverrides &overrides);
