@@ -4,14 +4,17 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 stage_report=()
 
-# Compilers: the clang and lld that belong to our LLVM where they are installed, else the system's.
+# Compilers: the clang and lld that belong to our LLVM where they are installed, else the system's,
+# which Meson finds by itself, with ccache. Meson adds no ccache to a compiler that is named to it.
 choose_compilers() {
-  if command -v clang-22 >/dev/null && command -v clang++-22 >/dev/null; then
-    export CC="${CC:-clang-22}" CXX="${CXX:-clang++-22}"
+  local cached=
+  command -v ccache >/dev/null && cached="ccache "
+  if [[ -z "${CXX:-}" ]] && command -v clang-22 >/dev/null && command -v clang++-22 >/dev/null; then
+    export CC="${CC:-${cached}clang-22}" CXX="${cached}clang++-22"
+    command -v ld.lld-22 >/dev/null && export CC_LD="${CC_LD:-lld-22}" CXX_LD="${CXX_LD:-lld-22}"
   fi
-  if command -v ld.lld-22 >/dev/null && [[ "${CXX:-}" == clang* ]]; then
-    export CC_LD="${CC_LD:-lld-22}" CXX_LD="${CXX_LD:-lld-22}"
-  fi
+  # What ccache must overlook to cache files that use a precompiled header.
+  export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}"
 }
 
 # A file that includes MLIR takes up to 1.5 GB to compile, so memory bounds the jobs as cores do.
@@ -25,7 +28,6 @@ job_count() {
 }
 
 # configure FOLDER [meson options]: sets up a build folder; an existing one is brought up to date.
-# Meson finds ccache by itself.
 configure() {
   local folder=$1
   shift
