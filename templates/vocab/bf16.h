@@ -10,7 +10,7 @@ struct bf16 {
   u16 bits;
 };
 
-template <> struct Dtype<bf16> {
+template <> struct Codec<bf16> {
   using Bits = u16;
   using Real = float;
   static FW_DEVICE float decode(u16 bits) { return bitCast<float>(static_cast<u32>(bits) << 16); }

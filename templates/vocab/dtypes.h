@@ -1,4 +1,4 @@
-// How a storage dtype becomes a number and back. Dtype<T> holds
+// How a storage dtype becomes a number and back. Codec<T> holds
 //   Bits     the storage word            Real     the type its numbers are computed in
 //   decode   Bits -> Real, exact         encode   float or double -> Bits, rounded once, to even
 // f32 and f64 stand here; the narrow dtypes add themselves in headers of their own.
@@ -8,9 +8,9 @@
 
 namespace fw {
 
-template <class T> struct Dtype;
+template <class T> struct Codec;
 
-template <> struct Dtype<float> {
+template <> struct Codec<float> {
   using Bits = u32;
   using Real = float;
   static FW_DEVICE float decode(u32 bits) { return bitCast<float>(bits); }
@@ -18,7 +18,7 @@ template <> struct Dtype<float> {
   static FW_DEVICE u32 encode(double x) { return bitCast<u32>(static_cast<float>(x)); }
 };
 
-template <> struct Dtype<double> {
+template <> struct Codec<double> {
   using Bits = u64;
   using Real = double;
   static FW_DEVICE double decode(u64 bits) { return bitCast<double>(bits); }
@@ -27,7 +27,7 @@ template <> struct Dtype<double> {
 
 /// What storing `x` as a T and loading it again gives.
 template <class T, class Real> FW_DEVICE Real roundTo(Real x) {
-  return static_cast<Real>(Dtype<T>::decode(Dtype<T>::encode(x)));
+  return static_cast<Real>(Codec<T>::decode(Codec<T>::encode(x)));
 }
 
 } // namespace fw

@@ -10,7 +10,7 @@ struct f16 {
   u16 bits;
 };
 
-template <> struct Dtype<f16> {
+template <> struct Codec<f16> {
   using Bits = u16;
   using Real = float;
 #if defined(__CUDACC__)

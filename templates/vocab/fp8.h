@@ -30,9 +30,9 @@ template <class F> struct EightBits {
   static FW_DEVICE u8 encode(double x) { return encode(math::roundToOdd(x)); }
 };
 
-template <> struct Dtype<e4m3fn> : EightBits<math::E4m3fnFormat> {};
-template <> struct Dtype<e4m3fn_sat> : EightBits<math::E4m3fnSatFormat> {};
-template <> struct Dtype<e5m2> : EightBits<math::E5m2Format> {};
-template <> struct Dtype<e5m2_sat> : EightBits<math::E5m2SatFormat> {};
+template <> struct Codec<e4m3fn> : EightBits<math::E4m3fnFormat> {};
+template <> struct Codec<e4m3fn_sat> : EightBits<math::E4m3fnSatFormat> {};
+template <> struct Codec<e5m2> : EightBits<math::E5m2Format> {};
+template <> struct Codec<e5m2_sat> : EightBits<math::E5m2SatFormat> {};
 
 } // namespace fw

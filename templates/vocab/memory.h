@@ -116,16 +116,16 @@ template <int W, class T> FW_DEVICE void store(const Raw<T, W> &in, T *base, u64
 }
 
 /// Element k, exact. `k` is known after unrolling, so this is a register and at most one shift.
-template <class T, int W> FW_DEVICE typename Dtype<T>::Real get(const Raw<T, W> &raw, int k) {
-  using Bits = typename Dtype<T>::Bits;
+template <class T, int W> FW_DEVICE typename Codec<T>::Real get(const Raw<T, W> &raw, int k) {
+  using Bits = typename Codec<T>::Bits;
   using Word = typename Raw<T, W>::Word;
   if constexpr (sizeof(T) == 8) {
     const u64 high = raw.words[2 * k + 1];
-    return Dtype<T>::decode(high << 32 | raw.words[2 * k]);
+    return Codec<T>::decode(high << 32 | raw.words[2 * k]);
   } else {
     constexpr int PER_WORD = sizeof(Word) / sizeof(T);
     const u32 word = raw.words[k / PER_WORD];
-    return Dtype<T>::decode(static_cast<Bits>(word >> k % PER_WORD * 8 * sizeof(T)));
+    return Codec<T>::decode(static_cast<Bits>(word >> k % PER_WORD * 8 * sizeof(T)));
   }
 }
 
@@ -133,7 +133,7 @@ template <class T, int W> FW_DEVICE typename Dtype<T>::Real get(const Raw<T, W> 
 /// a word clears the others.
 template <class T, int W, class Real> FW_DEVICE void set(Raw<T, W> &raw, int k, Real x) {
   using Word = typename Raw<T, W>::Word;
-  const auto bits = Dtype<T>::encode(x);
+  const auto bits = Codec<T>::encode(x);
   if constexpr (sizeof(T) == 8) {
     raw.words[2 * k] = static_cast<u32>(bits);
     raw.words[2 * k + 1] = static_cast<u32>(bits >> 32);

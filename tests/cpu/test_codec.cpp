@@ -33,10 +33,10 @@ template <class F> void forEachStorage(F f) {
 /// Values at and around every code of a narrow dtype and every midpoint between two of them, as
 /// doubles: the places where rounding could go wrong.
 template <class Narrow> void addBoundaries(std::vector<double> &out) {
-  using Bits = typename Dtype<Narrow>::Bits;
+  using Bits = typename Codec<Narrow>::Bits;
   for (uint32_t code = 0; code < (1u << (8 * sizeof(Bits))); ++code) {
-    double x = Dtype<Narrow>::decode(Bits(code));
-    double next = Dtype<Narrow>::decode(Bits(code + 1));
+    double x = Codec<Narrow>::decode(Bits(code));
+    double next = Codec<Narrow>::decode(Bits(code + 1));
     double middle = (x + next) / 2;
     out.insert(out.end(), {x, middle, std::nextafter(middle, -1e300), std::nextafter(middle, 1e300),
                            double(std::nextafterf(float(middle), -1e38f)),
@@ -60,21 +60,21 @@ std::vector<double> doubles() {
 }
 
 /// All codes of a narrow dtype, or the values of doubles() in a wide one.
-template <class T> std::vector<typename Dtype<T>::Bits> inputs() {
-  using Bits = typename Dtype<T>::Bits;
+template <class T> std::vector<typename Codec<T>::Bits> inputs() {
+  using Bits = typename Codec<T>::Bits;
   std::vector<Bits> out;
   if constexpr (sizeof(Bits) <= 2) {
     for (uint32_t code = 0; code < (1u << (8 * sizeof(Bits))); ++code)
       out.push_back(Bits(code));
   } else {
     for (double x : doubles())
-      out.push_back(Dtype<T>::encode(x));
+      out.push_back(Codec<T>::encode(x));
   }
   return out;
 }
 
 template <class From, class To> void expectSameCast(Storage<From> from, Storage<To> to) {
-  using Out = typename Dtype<To>::Bits;
+  using Out = typename Codec<To>::Bits;
   auto in = inputs<From>();
   std::string line = std::string("%y = fuse.cast ") + (to.saturate ? "saturate " : "") +
                      "%x : " + from.type + " to " + to.type;
@@ -89,11 +89,11 @@ template <class From, class To> void expectSameCast(Storage<From> from, Storage<
     kernel({in.data(), out.data()}, 0, in.size());
     int wrong = 0;
     for (size_t i = 0; i < in.size(); ++i) {
-      auto value = Dtype<From>::decode(in[i]);
-      Out want = Dtype<To>::encode(value);
+      auto value = Codec<From>::decode(in[i]);
+      Out want = Codec<To>::encode(value);
       bool same = out[i] == want;
       if constexpr (sizeof(Out) >= 4) // a NaN's payload is nobody's promise where there is room
-        same = sameBits(Dtype<To>::decode(out[i]), Dtype<To>::decode(want));
+        same = sameBits(Codec<To>::decode(out[i]), Codec<To>::decode(want));
       if (!same && ++wrong < 5)
         ADD_FAILURE() << line << " of " << std::hexfloat << value << ": expected " << std::hex
                       << +want << ", got " << +out[i] << " with " << features;

@@ -54,11 +54,11 @@ int adamwDifferences(const Kernel &kernel, int64_t n, bool narrowGradient) {
   std::vector<uint16_t> raw(n + 4);
   for (int64_t i = 0; i < n + 4; ++i) {
     v[i] = std::fabs(v[i]);
-    raw[i] = Dtype<bf16>::encode(g[i]);
+    raw[i] = Codec<bf16>::encode(g[i]);
   }
   std::vector<float> wantP = p, wantM = m, wantV = v;
   for (int64_t i = 0; i < n; ++i)
-    adamwElement(scalars, wantP[i], narrowGradient ? Dtype<bf16>::decode(raw[i]) : g[i], wantM[i],
+    adamwElement(scalars, wantP[i], narrowGradient ? Codec<bf16>::decode(raw[i]) : g[i], wantM[i],
                  wantV[i]);
   const void *gradient = narrowGradient ? static_cast<const void *>(raw.data()) : g.data();
   kernel({p.data(), gradient, m.data(), v.data()}, 0, n, &scalars);
@@ -100,8 +100,8 @@ TEST(case_R01, SgdWithF16ParametersAndGradients) {
   std::vector<uint16_t> p(n), g(n), want(n);
   std::vector<float> x = randomFloats(n, 5), y = randomFloats(n, 6);
   for (int64_t i = 0; i < n; ++i) {
-    p[i] = Dtype<f16>::encode(x[i]), g[i] = Dtype<f16>::encode(y[i]);
-    want[i] = Dtype<f16>::encode(std::fma(-lr, Dtype<f16>::decode(g[i]), Dtype<f16>::decode(p[i])));
+    p[i] = Codec<f16>::encode(x[i]), g[i] = Codec<f16>::encode(y[i]);
+    want[i] = Codec<f16>::encode(std::fma(-lr, Codec<f16>::decode(g[i]), Codec<f16>::decode(p[i])));
   }
   kernel({p.data(), g.data()}, 0, n, &lr);
   EXPECT_EQ(p, want);
@@ -126,7 +126,7 @@ TEST(Kernels, F64ParametersMixWithF32AndBf16) {
   std::vector<uint16_t> copy(n), wantCopy(n);
   for (int64_t i = 0; i < n; ++i) {
     want[i] = std::fma(-lr, double(g[i]), p[i]);
-    wantCopy[i] = Dtype<bf16>::encode(want[i]);
+    wantCopy[i] = Codec<bf16>::encode(want[i]);
   }
   kernel({p.data(), g.data(), copy.data()}, 0, n, &lr);
   EXPECT_EQ(p, want);

@@ -59,7 +59,7 @@ struct Tensor {
     };
     for (size_t i = 0; i < count; ++i) {
       p[i] = next(), m[i] = next() * 0.1f, v[i] = std::abs(next()) * 0.01f;
-      g[i].bits = Dtype<bf16>::encode(next());
+      g[i].bits = Codec<bf16>::encode(next());
     }
   }
 
@@ -72,7 +72,7 @@ struct Tensor {
 void plainLoop(Tensor &t) {
   const float *s = SCALARS;
   for (size_t i = 0; i < t.count; ++i) {
-    const float g = Dtype<bf16>::decode(t.g[i].bits);
+    const float g = Codec<bf16>::decode(t.g[i].bits);
     t.m[i] = math::fma(s[1], t.m[i], (1.0f - s[1]) * g);
     t.v[i] = math::fma(s[2], t.v[i], (1.0f - s[2]) * g * g);
     const float move = t.m[i] * s[3] / (std::sqrt(t.v[i] * s[4]) + s[5]);

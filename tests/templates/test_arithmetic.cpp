@@ -80,7 +80,7 @@ template <class T, int W> void expectPacking() {
   alignas(16) T memory[W], copy[W];
   for (int k = 0; k < W; ++k) {
     const auto bits =
-        static_cast<typename Dtype<T>::Bits>(Dtype<T>::encode(static_cast<float>(k + 1)));
+        static_cast<typename Codec<T>::Bits>(Codec<T>::encode(static_cast<float>(k + 1)));
     memcpy(&memory[k], &bits, sizeof(T));
   }
   Raw<T, W> raw, written;

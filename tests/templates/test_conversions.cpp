@@ -75,19 +75,19 @@ TYPED_TEST(Narrow, DecodesEveryCodeExactlyAndBack) {
   for (unsigned code = 0; code < 2 * reference.signBit(); ++code) {
     const unsigned magnitude = code % reference.signBit();
     const bool negative = code != magnitude;
-    using Bits = typename Dtype<TypeParam>::Bits;
-    const float x = Dtype<TypeParam>::decode(static_cast<Bits>(code));
+    using Bits = typename Codec<TypeParam>::Bits;
+    const float x = Codec<TypeParam>::decode(static_cast<Bits>(code));
     ASSERT_EQ(std::signbit(x), negative) << code;
     if (magnitude <= reference.largest) {
       ASSERT_EQ(std::fabs(x), reference.value(magnitude)) << code;
-      ASSERT_EQ(Dtype<TypeParam>::encode(x), code);
-      ASSERT_EQ(Dtype<TypeParam>::encode(static_cast<double>(x)), code);
+      ASSERT_EQ(Codec<TypeParam>::encode(x), code);
+      ASSERT_EQ(Codec<TypeParam>::encode(static_cast<double>(x)), code);
     } else if (hasInfinity && magnitude == reference.largest + 1) {
       ASSERT_EQ(x, negative ? -INFINITY : INFINITY);
-      ASSERT_EQ(Dtype<TypeParam>::encode(x), reference.encode(x));
+      ASSERT_EQ(Codec<TypeParam>::encode(x), reference.encode(x));
     } else {
       ASSERT_TRUE(std::isnan(x)) << code;
-      ASSERT_EQ(Dtype<TypeParam>::encode(x), reference.encode(x)) << code;
+      ASSERT_EQ(Codec<TypeParam>::encode(x), reference.encode(x)) << code;
     }
   }
 }
@@ -100,11 +100,11 @@ TYPED_TEST(Narrow, RoundsToNearestEvenAroundEveryValueAndMidpoint) {
       for (double sign : {1.0, -1.0}) {
         const float f = static_cast<float>(sign * center);
         for (float x : {f, std::nextafter(f, INFINITY), std::nextafter(f, -INFINITY)})
-          ASSERT_EQ(Dtype<TypeParam>::encode(x), reference.encode(x)) << x;
+          ASSERT_EQ(Codec<TypeParam>::encode(x), reference.encode(x)) << x;
         // A double beside a midpoint rounds to it in f32: only one rounding finds the right side.
         const double d = sign * center;
         for (double x : {d, std::nextafter(d, INFINITY), std::nextafter(d, -INFINITY)})
-          ASSERT_EQ(Dtype<TypeParam>::encode(x), reference.encode(x)) << x;
+          ASSERT_EQ(Codec<TypeParam>::encode(x), reference.encode(x)) << x;
       }
   }
 }
@@ -126,9 +126,9 @@ TYPED_TEST(Narrow, KeepsTheEndsOfTheRange) {
                          reference.value(1) / 2,
                          reference.value(reference.largest + 1)};
   for (double x : ends) {
-    EXPECT_EQ(Dtype<TypeParam>::encode(x), reference.encode(x)) << x;
+    EXPECT_EQ(Codec<TypeParam>::encode(x), reference.encode(x)) << x;
     const float f = static_cast<float>(x);
-    EXPECT_EQ(Dtype<TypeParam>::encode(f), reference.encode(f)) << f;
+    EXPECT_EQ(Codec<TypeParam>::encode(f), reference.encode(f)) << f;
   }
 }
 
@@ -138,7 +138,7 @@ template <class T> void expectAllFloats(u64 step) {
   const auto scan = [&](int half) {
     for (u64 i = half * step; i < u64{1} << 32; i += 2 * step) {
       const float x = bitCast<float>(static_cast<u32>(i));
-      wrong[half] += Dtype<T>::encode(x) != reference.encode(x);
+      wrong[half] += Codec<T>::encode(x) != reference.encode(x);
     }
   };
   std::thread other(scan, 1);
@@ -158,13 +158,13 @@ TYPED_TEST(Narrow, RandomDoublesAreRoundedOnce) {
     state = state * 6364136223846793005 + 1442695040888963407;
     const double x = std::ldexp(static_cast<double>(static_cast<i64>(state)) * 0x1p-63,
                                 static_cast<int>(state % 60) - 40);
-    ASSERT_EQ(Dtype<TypeParam>::encode(x), reference.encode(x)) << x;
+    ASSERT_EQ(Codec<TypeParam>::encode(x), reference.encode(x)) << x;
   }
 }
 
 TEST(Conversions, DoubleToFloatIsOneRounding) {
-  EXPECT_EQ(Dtype<float>::encode(1.0 + 0x1p-24), 0x3F800000u);
-  EXPECT_EQ(Dtype<float>::encode(1.0 + 0x1p-24 + 0x1p-52), 0x3F800001u);
+  EXPECT_EQ(Codec<float>::encode(1.0 + 0x1p-24), 0x3F800000u);
+  EXPECT_EQ(Codec<float>::encode(1.0 + 0x1p-24 + 0x1p-52), 0x3F800001u);
   EXPECT_EQ(roundTo<float>(0.1), static_cast<double>(0.1f));
   EXPECT_EQ(roundTo<f16>(1.0f / 3), 0.333251953125f);
 }
@@ -174,36 +174,36 @@ TEST(Conversions, case_L01) {
   const unsigned nanMode[] = {0x7F, 0x7E, 0x7E, 0x7F, 0xFF},
                  saturating[] = {0x7E, 0x7E, 0x7E, 0x7E, 0xFE};
   for (int k = 0; k < 5; ++k) {
-    EXPECT_EQ(Dtype<e4m3fn>::encode(inputs[k]), nanMode[k]);
-    EXPECT_EQ(Dtype<e4m3fn_sat>::encode(inputs[k]), saturating[k]);
+    EXPECT_EQ(Codec<e4m3fn>::encode(inputs[k]), nanMode[k]);
+    EXPECT_EQ(Codec<e4m3fn_sat>::encode(inputs[k]), saturating[k]);
   }
 }
 
 TEST(Conversions, case_L03) {
   const float inf = INFINITY, nan = bitCast<float>(0x7FC00000u),
               negative = bitCast<float>(0xFFC00000u);
-  EXPECT_EQ(Dtype<e4m3fn>::encode(inf), 0x7F);
-  EXPECT_EQ(Dtype<e4m3fn>::encode(-inf), 0xFF);
-  EXPECT_EQ(Dtype<e4m3fn_sat>::encode(inf), 0x7E);
-  EXPECT_EQ(Dtype<e4m3fn_sat>::encode(-inf), 0xFE);
-  for (u8 code : {Dtype<e4m3fn>::encode(nan), Dtype<e4m3fn_sat>::encode(nan)})
+  EXPECT_EQ(Codec<e4m3fn>::encode(inf), 0x7F);
+  EXPECT_EQ(Codec<e4m3fn>::encode(-inf), 0xFF);
+  EXPECT_EQ(Codec<e4m3fn_sat>::encode(inf), 0x7E);
+  EXPECT_EQ(Codec<e4m3fn_sat>::encode(-inf), 0xFE);
+  for (u8 code : {Codec<e4m3fn>::encode(nan), Codec<e4m3fn_sat>::encode(nan)})
     EXPECT_EQ(code, 0x7F);
-  for (u8 code : {Dtype<e4m3fn>::encode(negative), Dtype<e4m3fn_sat>::encode(negative)})
+  for (u8 code : {Codec<e4m3fn>::encode(negative), Codec<e4m3fn_sat>::encode(negative)})
     EXPECT_EQ(code, 0xFF);
 }
 
 TEST(Conversions, case_L05) {
-  EXPECT_EQ(Dtype<e5m2>::encode(58000.0f), 0x7B);
-  EXPECT_EQ(Dtype<e5m2>::decode(0x7B), 57344.0f);
-  EXPECT_EQ(Dtype<e5m2>::encode(std::nextafter(61440.0f, 0.0f)), 0x7B);
-  EXPECT_EQ(Dtype<e5m2>::encode(61440.0f), 0x7C);
+  EXPECT_EQ(Codec<e5m2>::encode(58000.0f), 0x7B);
+  EXPECT_EQ(Codec<e5m2>::decode(0x7B), 57344.0f);
+  EXPECT_EQ(Codec<e5m2>::encode(std::nextafter(61440.0f, 0.0f)), 0x7B);
+  EXPECT_EQ(Codec<e5m2>::encode(61440.0f), 0x7C);
 }
 
 TEST(Conversions, case_L07) {
-  EXPECT_EQ(Dtype<bf16>::encode(bitCast<float>(0x40008000u)), 0x4000);
-  EXPECT_EQ(Dtype<bf16>::encode(bitCast<float>(0x40018000u)), 0x4002);
-  EXPECT_TRUE(std::isnan(Dtype<bf16>::decode(Dtype<bf16>::encode(bitCast<float>(0x7F800001u)))));
-  EXPECT_EQ(Dtype<bf16>::encode(bitCast<float>(0x7F7FFFFFu)), 0x7F80);
+  EXPECT_EQ(Codec<bf16>::encode(bitCast<float>(0x40008000u)), 0x4000);
+  EXPECT_EQ(Codec<bf16>::encode(bitCast<float>(0x40018000u)), 0x4002);
+  EXPECT_TRUE(std::isnan(Codec<bf16>::decode(Codec<bf16>::encode(bitCast<float>(0x7F800001u)))));
+  EXPECT_EQ(Codec<bf16>::encode(bitCast<float>(0x7F7FFFFFu)), 0x7F80);
 }
 
 } // namespace
