@@ -1,5 +1,7 @@
 #include "compiler/RecordBuilder.h"
 
+#include "compiler/dialect/Dtypes.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -32,6 +34,9 @@ constexpr Row kRows[] = {
     {"math.sin", ScalarCode::sin},           {"math.cos", ScalarCode::cos},
     {"math.isfinite", ScalarCode::isfinite}, {"math.isnan", ScalarCode::isnan},
     {"fuse.sign", ScalarCode::sign},         {"fuse.sigmoid", ScalarCode::sigmoid},
+    {"arith.addi", ScalarCode::add},         {"arith.subi", ScalarCode::sub},
+    {"arith.muli", ScalarCode::mul},         {"arith.maxsi", ScalarCode::max},
+    {"arith.minsi", ScalarCode::min},
 };
 
 std::optional<ScalarCode> compareCode(arith::CmpFPredicate predicate) {
@@ -72,7 +77,16 @@ std::optional<ScalarCode> compareCode(arith::CmpIPredicate predicate) {
   }
 }
 
+/// "round_e4m3fn_sat" for a cast to e4m3fn.sat.
+std::optional<ScalarCode> roundingCode(fuse::CastOp cast) {
+  std::string dtype(fuse::dtypeOf(cast.getType(), cast.getSaturate()).name);
+  std::replace(dtype.begin(), dtype.end(), '.', '_');
+  return jit::findScalarCode("round_" + dtype);
+}
+
 std::optional<ScalarCode> codeOf(Operation &op) {
+  if (auto cast = dyn_cast<fuse::CastOp>(op))
+    return roundingCode(cast);
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return compareCode(compare.getPredicate());
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
@@ -130,7 +144,9 @@ private:
       program.slot(numbers.lookup(result.getValue()), result.getSlot().str());
       return {};
     }
-    if (isa<arith::SIToFPOp>(op)) { // every value of the scalar program is an f64 already
+    // Every value of the scalar program is an f64 already.
+    bool isWidening = isa<fuse::CastOp>(op) && op.getResult(0).getType().isF64();
+    if (isa<arith::SIToFPOp>(op) || isWidening) {
       numbers[op.getResult(0)] = numbers.lookup(op.getOperand(0));
       return {};
     }

@@ -23,6 +23,10 @@
 #define GET_OP_CLASSES
 #include "compiler/dialect/FuseOps.h.inc"
 
+namespace fw {
+struct Dtype;
+}
+
 namespace fw::fuse {
 
 /// Discardable attributes of this dialect (see the dialect's description).
@@ -36,5 +40,7 @@ OperandAttr findOperand(mlir::ArrayAttr operands, llvm::StringRef name);
 unsigned operandIndex(mlir::ArrayAttr operands, llvm::StringRef name);
 /// The MLIR type of a storage dtype's name (dtypes.def); null when unknown.
 mlir::Type storageType(mlir::MLIRContext *context, llvm::StringRef dtype);
+/// The row of dtypes.def with that MLIR type and overflow mode: what a fuse.cast makes.
+const Dtype &dtypeOf(mlir::Type type, bool saturate = false);
 
 } // namespace fw::fuse

@@ -53,3 +53,11 @@ Type fw::fuse::storageType(MLIRContext *context, StringRef dtype) {
     return {};
   return parseType(StringRef(row->type.data(), row->type.size()), context);
 }
+
+const fw::Dtype &fw::fuse::dtypeOf(Type type, bool saturate) {
+  for (const fw::Dtype &row : fw::allDtypes())
+    if (row.saturate == saturate &&
+        storageType(type.getContext(), {row.name.data(), row.name.size()}) == type)
+      return row;
+  llvm_unreachable("the verifiers let no other type through");
+}

@@ -23,11 +23,7 @@ namespace {
 
 /// The dtype that a cast to storage makes; its overflow mode is part of the name.
 std::string castText(CastOp cast) {
-  for (const Dtype &dtype : allDtypes())
-    if (storageType(cast.getContext(), {dtype.name.data(), dtype.name.size()}) == cast.getType() &&
-        dtype.saturate == cast.getSaturate())
-      return std::string(dtype.cuda);
-  llvm_unreachable("every storage type has a row in dtypes.def");
+  return std::string(dtypeOf(cast.getType(), cast.getSaturate()).cuda);
 }
 
 class BodyPrinter {

@@ -1,5 +1,6 @@
 #include "compiler/emit/ScalarComments.h"
 
+#include "compiler/dialect/Dtypes.h"
 #include "compiler/emit/Expressions.h"
 #include "compiler/emit/Words.h"
 
@@ -46,7 +47,8 @@ private:
       expressions.set(constant, plainConstant(constant));
       return {};
     }
-    Result<Text> text = expressions.spell(op);
+    auto cast = dyn_cast<CastOp>(op);
+    Result<Text> text = cast ? castText(cast) : expressions.spell(op);
     if (!text)
       return text.takeError();
     Value value = op->getResult(0);
@@ -55,6 +57,15 @@ private:
     if (!isSlotOnly && wantsLine(op, *text))
       addValue(op, *text);
     return {};
+  }
+
+  /// A rounding is the cast to the dtype; the cast back changes nothing.
+  Text castText(CastOp cast) {
+    const Text &value = expressions.of(cast.getValue());
+    if (cast.getType().isF64())
+      return value;
+    std::string dtype(dtypeOf(cast.getType(), cast.getSaturate()).name);
+    return fill("round_to(" + dtype + ", {0})", Level::Call, {&value, 1});
   }
 
   /// A value that other lines read, without a number.

@@ -1,7 +1,5 @@
 #include "compiler/language/LoweringExpressions.h"
 
-#include "compiler/dialect/Dtypes.h"
-
 using namespace mlir;
 
 namespace fw::language {
@@ -105,6 +103,8 @@ LoweredValue ExpressionLowering::lowerName(const std::string &name) {
 LoweredValue ExpressionLowering::lower(const Expr &expr) {
   if (std::optional<bool> known = op.values[expr.id].option)
     return {truth(*known)};
+  if (std::optional<int64_t> literal = literalInt(expr))
+    return {real(double(*literal))};
   if (auto *number = expr.as<Number>())
     return {real(number->value)};
   if (auto *name = expr.as<Name>())
@@ -135,6 +135,8 @@ LoweredValue ExpressionLowering::lowerApply(const Expr &expr, const Apply &apply
   if (info(apply.function).gives == Gives::Bool && apply.arguments.size() == 2 &&
       info(apply.function).takes != "bb")
     return lowerComparison(apply);
+  if (isInt(expr))
+    return lowerInts(apply);
   SmallVector<LoweredValue> arguments;
   for (const Expr *argument : apply.arguments)
     arguments.push_back(lower(*argument));
@@ -224,6 +226,52 @@ Value ExpressionLowering::arithmetic(Function function, ArrayRef<Value> x) {
   }
 }
 
+// --- Ints ----------------------------------------------------------------------------------------
+
+bool ExpressionLowering::isInt(const Expr &expr) const {
+  const ValueInfo &value = op.values[expr.id];
+  return value.type == Type::Int && value.scope.isUniform();
+}
+
+/// A literal is made in the type of what takes it; one that has a name was made as a real.
+Value ExpressionLowering::toInt(const Expr &expr) {
+  if (std::optional<int64_t> literal = literalInt(expr))
+    return integer(*literal);
+  Value value = lower(expr).value;
+  if (value.getType().isInteger(64))
+    return value;
+  auto literal = cast<FloatAttr>(value.getDefiningOp<arith::ConstantOp>().getValue());
+  return integer(int64_t(literal.getValueAsDouble()));
+}
+
+LoweredValue ExpressionLowering::lowerInts(const Apply &apply) {
+  SmallVector<Value> x;
+  for (const Expr *argument : apply.arguments)
+    x.push_back(toInt(*argument));
+  switch (apply.function) {
+  case Function::Add:
+    return {make<arith::AddIOp>(x[0], x[1])};
+  case Function::Subtract:
+    return {make<arith::SubIOp>(x[0], x[1])};
+  case Function::Multiply:
+    return {make<arith::MulIOp>(x[0], x[1])};
+  case Function::Negate:
+    return {make<arith::SubIOp>(integer(0), x[0])};
+  case Function::Absolute:
+    return {make<arith::MaxSIOp>(x[0], make<arith::SubIOp>(integer(0), x[0]))};
+  case Function::Sign:
+    return {make<arith::MinSIOp>(make<arith::MaxSIOp>(x[0], integer(-1)), integer(1))};
+  case Function::Minimum:
+    return {make<arith::MinSIOp>(x[0], x[1])};
+  case Function::Maximum:
+    return {make<arith::MaxSIOp>(x[0], x[1])};
+  case Function::Clamp:
+    return {make<arith::MinSIOp>(make<arith::MaxSIOp>(x[0], x[1]), x[2])};
+  default:
+    llvm_unreachable("the checks let no other function of ints through");
+  }
+}
+
 // --- Powers and comparisons ----------------------------------------------------------------------
 
 /// x^n from the lowest bit of n up: x^6 = x^2 * x^4.
@@ -240,24 +288,17 @@ Value ExpressionLowering::squarings(Value base, int64_t exponent) {
 
 LoweredValue ExpressionLowering::lowerPower(const Apply &apply) {
   LoweredValue base = lower(*apply.arguments[0]);
-  std::optional<int64_t> exponent = literalInt(*apply.arguments[1]);
   if (!base.isElement) {
-    Value count = exponent ? integer(*exponent) : lower(*apply.arguments[1]).value;
+    Value count = toInt(*apply.arguments[1]);
     return {make<math::FPowIOp>(toUniformReal(base.value), count)};
   }
+  std::optional<int64_t> exponent = literalInt(*apply.arguments[1]);
   if (*exponent == 0)
     return {real(1)};
   Value power = squarings(base.value, std::abs(*exponent));
   if (*exponent < 0)
     power = make<arith::DivFOp>(toElement({real(1)}), power);
   return {power, true};
-}
-
-/// The i64 of the step or of a literal that meets it; null for what is a real here.
-Value ExpressionLowering::asInt(const Expr &expr, LoweredValue value) {
-  if (std::optional<int64_t> literal = literalInt(expr))
-    return integer(*literal);
-  return value.value.getType().isInteger(64) ? value.value : Value();
 }
 
 static arith::CmpFPredicate realPredicate(Function function) {
@@ -296,16 +337,11 @@ static arith::CmpIPredicate intPredicate(Function function) {
 
 LoweredValue ExpressionLowering::lowerComparison(const Apply &apply) {
   const Expr &left = *apply.arguments[0], &right = *apply.arguments[1];
-  bool leftIsLiteral = literalInt(left).has_value(), rightIsLiteral = literalInt(right).has_value();
-  // A literal is made in the type of what it is compared with.
-  LoweredValue a = leftIsLiteral ? LoweredValue() : lower(left);
-  LoweredValue b = rightIsLiteral ? LoweredValue() : lower(right);
-  auto isInt = [](LoweredValue value) {
-    return !value.value || value.value.getType().isInteger(64);
-  };
-  if (isInt(a) && isInt(b) && !(leftIsLiteral && rightIsLiteral))
-    return {make<arith::CmpIOp>(intPredicate(apply.function), asInt(left, a), asInt(right, b))};
-  LoweredValue sides[] = {a.value ? a : lower(left), b.value ? b : lower(right)};
+  if (isInt(left) && isInt(right)) {
+    Value a = toInt(left), b = toInt(right);
+    return {make<arith::CmpIOp>(intPredicate(apply.function), a, b)};
+  }
+  LoweredValue sides[] = {lower(left), lower(right)};
   bool isElement = false;
   SmallVector<Value> values = unify(sides, isElement);
   if (!values[0].getType().isInteger(1))
@@ -327,16 +363,12 @@ LoweredValue ExpressionLowering::lowerOperandFunction(const Apply &apply) {
   return {make<fuse::StoredOp>(value.getType(), operand, value), true};
 }
 
-/// A rounding to the dtype and back; none where the arithmetic has that dtype.
+/// Stays what the text says: only specialise knows the precision that it rounds from.
 LoweredValue ExpressionLowering::lowerRoundTo(const Apply &apply) {
   const std::string &name = apply.arguments[0]->as<Word>()->word;
   LoweredValue argument = lower(*apply.arguments[1]);
   Value value = argument.isElement ? argument.value : toUniformReal(argument.value);
-  mlir::Type wide = value.getType(), narrow = fuse::storageType(builder.getContext(), name);
-  if (narrow == wide)
-    return {value, argument.isElement};
-  Value rounded = make<fuse::CastOp>(narrow, value, findDtype(name)->saturate);
-  return {make<fuse::CastOp>(wide, rounded, false), argument.isElement};
+  return {make<fuse::RoundToOp>(value.getType(), name, value), argument.isElement};
 }
 
 } // namespace fw::language

@@ -12,8 +12,8 @@
 
 namespace fw::language {
 
-/// A value of the body. Uniform reals are f64, reals of an element f32, bools i1. Ints are reals,
-/// which hold them exactly up to 2^53; the step alone is i64, as comparisons and powers take it.
+/// A value of the body. Uniform reals are f64, reals of an element f32, bools i1. Ints that depend
+/// on the step alone are i64; a literal is a real until an int, or a power, takes it.
 struct LoweredValue {
   mlir::Value value;
   bool isElement = false;
@@ -45,7 +45,10 @@ private:
   mlir::Value squarings(mlir::Value base, int64_t exponent);
   mlir::Value arithmetic(Function function, llvm::ArrayRef<mlir::Value> arguments);
   mlir::Value logic(Function function, llvm::ArrayRef<mlir::Value> arguments);
-  mlir::Value asInt(const Expr &expr, LoweredValue value);
+  LoweredValue lowerInts(const Apply &apply);
+  /// Whether `expr` is an int of the scalar program.
+  bool isInt(const Expr &expr) const;
+  mlir::Value toInt(const Expr &expr);
 
   /// The arguments in one precision, and whether that is the elements'.
   llvm::SmallVector<mlir::Value> unify(llvm::ArrayRef<LoweredValue> values, bool &isElement);

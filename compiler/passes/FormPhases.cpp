@@ -4,8 +4,10 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Debug.h"
+#include "llvm/Support/xxhash.h"
 
 #define DEBUG_TYPE "form-phases"
 
@@ -20,13 +22,19 @@ using namespace fw::fuse;
 namespace fw::passes {
 namespace {
 
+// Symbols stand in records, logs and names of files: those of ops with many operands end in a hash.
+constexpr size_t kLongestName = 160;
+
 /// "demo_p_f32_g_bf16": what a kernel does, as an identifier.
 std::string kernelName(OpOp op) {
   std::string name = op.getSymName().str();
   for (auto operand : op.getOperands().getAsRange<OperandAttr>())
     name += "_" + operand.getName().str() + "_" + operand.getDtype().str();
   std::replace(name.begin(), name.end(), '.', '_');
-  return name;
+  if (name.size() <= kLongestName)
+    return name;
+  std::string rest = llvm::utohexstr(llvm::xxh3_64bits(name), /*LowerCase=*/true, /*Width=*/16);
+  return name.substr(0, kLongestName - rest.size() - 1) + "_" + rest;
 }
 
 /// What the roots need, in the order of the body. fuse.uniform is where the elements' part ends: it
@@ -55,7 +63,7 @@ Operation *clonePlaced(OpBuilder &builder, Operation *source, IRMapping &mapping
   return copy;
 }
 
-/// Builds the scalar program on demand: one result per slot.
+/// Builds the scalar program on demand: one operation for each value, one result for each slot.
 class ScalarProgram {
 public:
   ScalarProgram(ScalarsOp scalars, ArrayAttr scalarTable)
@@ -68,8 +76,11 @@ public:
   /// The name of the slot that holds `uniform`.
   std::string slot(UniformOp uniform) {
     Value value = clone(uniform.getValue());
-    std::string name = nameFor(uniform.getValue().getDefiningOp());
-    ResultOp::create(builder, uniform.getLoc(), name, value, uniform.getType());
+    std::string &name = slots[{value, uniform.getType()}];
+    if (name.empty()) {
+      name = nameFor(uniform.getValue().getDefiningOp());
+      ResultOp::create(builder, uniform.getLoc(), name, value, uniform.getType());
+    }
     return name;
   }
 
@@ -80,7 +91,25 @@ private:
     Operation *source = value.getDefiningOp();
     for (Value operand : source->getOperands())
       clone(operand);
-    return clonePlaced(builder, source, mapping)->getResult(0);
+    Operation *copy = clonePlaced(builder, source, mapping);
+    if (Operation *known = findEqual(copy)) {
+      copy->erase();
+      mapping.map(value, known->getResult(0));
+      return known->getResult(0);
+    }
+    return copy->getResult(0);
+  }
+
+  /// An earlier operation that computes the same. Label and name say which equation wrote it, so
+  /// they do not make it another value; cse takes them for a part of it.
+  static Operation *findEqual(Operation *op) {
+    constexpr auto flags = OperationEquivalence::Flags(
+        OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreDiscardableAttrs);
+    for (Operation &known : *op->getBlock())
+      if (&known != op && OperationEquivalence::isEquivalentTo(
+                              op, &known, OperationEquivalence::exactValueMatch, nullptr, flags))
+        return &known;
+    return nullptr;
   }
 
   std::string nameFor(Operation *source) {
@@ -99,6 +128,7 @@ private:
 
   OpBuilder builder;
   IRMapping mapping;
+  llvm::DenseMap<std::pair<Value, Type>, std::string> slots; ///< name by value and rounding
   llvm::StringSet<> scalarNames, taken;
   unsigned unnamed = 0;
 };
@@ -221,11 +251,21 @@ private:
       auto uniform = operand.getDefiningOp<UniformOp>();
       if (!uniform || mapping.contains(operand))
         continue;
-      Value slot =
-          SlotOp::create(slots, uniform.getLoc(), uniform.getType(), scalarProgram.slot(uniform));
+      std::string name = scalarProgram.slot(uniform);
+      Value slot = findSlot(*slots.getBlock(), name);
+      if (!slot) {
+        slot = SlotOp::create(slots, uniform.getLoc(), uniform.getType(), name);
+        ++numSlots;
+      }
       mapping.map(operand, slot);
-      ++numSlots;
     }
+  }
+
+  static Value findSlot(Block &kernel, StringRef name) {
+    for (auto slot : kernel.getOps<SlotOp>())
+      if (slot.getSlot() == name)
+        return slot;
+    return {};
   }
 
   void formStores(OpOp op, const llvm::SetVector<Operation *> &slice, OpBuilder &body,

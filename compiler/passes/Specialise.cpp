@@ -2,6 +2,7 @@
 #include "compiler/passes/DtypeOptions.h"
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Precision.h"
+#include "compiler/passes/Refusal.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/Debug.h"
@@ -63,13 +64,15 @@ private:
   LogicalResult bind(OpOp op) {
     Result<DtypeBindings> bindings = parseDtypes(dtypes.getValue());
     if (!bindings)
-      return op.emitError() << render(bindings.error());
+      return refuse(op, bindings.error());
     SmallVector<Attribute> table(op.getOperands().begin(), op.getOperands().end());
     for (const auto &[name, dtype] : *bindings) {
       OperandAttr operand = findOperand(op.getOperands(), name);
       if (!operand)
-        return op.emitError() << "expected an operand (" << listOperands(op.getOperands())
-                              << ") to bind a dtype to, got '" << name << "'";
+        return refuse(op, {.code = Code::USAGE,
+                           .text = "expected an operand (" + listOperands(op.getOperands()) +
+                                   ") to bind a dtype to, got '" + name + "'",
+                           .remedy = "name one of these"});
       if (operand.getDtype() == dtype) {
         LLVM_DEBUG(llvm::dbgs() << "keep " << name << ": it is " << dtype << " already\n");
         continue;
@@ -83,7 +86,7 @@ private:
 
   /// Element arithmetic is the f32 part of the body; the scalar program is f64 already.
   void widen(OpOp op, FloatType precision) {
-    for (Operation &inner : llvm::make_early_inc_range(op.getBody().front())) {
+    for (Operation &inner : op.getBody().front()) {
       for (Value result : inner.getResults())
         if (result.getType().isF32()) {
           result.setType(precision);
@@ -92,12 +95,6 @@ private:
       if (auto constant = dyn_cast<arith::ConstantOp>(inner))
         if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
           constant.setValueAttr(roundTo(value, precision));
-      // A rounding to f64 is none any more.
-      if (auto cast = dyn_cast<CastOp>(inner);
-          cast && cast.getType() == cast.getValue().getType()) {
-        cast.replaceAllUsesWith(cast.getValue());
-        cast.erase();
-      }
     }
   }
 
@@ -129,8 +126,11 @@ private:
     OpBuilder builder(rounded);
     StringRef name = rounded.getDtype();
     const Dtype *dtype = findDtype({name.data(), name.size()});
-    Value narrow = castTo(builder, rounded.getLoc(), rounded.getValue(),
-                          storageType(&getContext(), name), dtype->saturate);
+    Type storage = storageType(&getContext(), name);
+    Value narrow = rounded.getValue();
+    // A wider dtype holds every value as it is.
+    if (storage.getIntOrFloatBitWidth() < narrow.getType().getIntOrFloatBitWidth())
+      narrow = castTo(builder, rounded.getLoc(), narrow, storage, dtype->saturate);
     replaceRounding(rounded, rounded.getValue(), narrow);
   }
 

@@ -222,6 +222,27 @@ TEST(Operations, IntsBecomeReals) {
   EXPECT_EQ(boundOf(above, {1, 2, 0, 0, 5}).bound, 0);
 }
 
+TEST(Operations, IntsAddMultiplyAndCompare) {
+  // max(min(3*n - 2, 10), n + 1)
+  const std::string body = R"(%n = fuse.scalar "n" : i64
+    %one = arith.constant 1 : i64
+    %two = arith.constant 2 : i64
+    %three = arith.constant 3 : i64
+    %ten = arith.constant 10 : i64
+    %p = arith.muli %three, %n : i64
+    %q = arith.subi %p, %two : i64
+    %r = arith.minsi %q, %ten : i64
+    %s = arith.addi %n, %one : i64
+    %t = arith.maxsi %r, %s : i64
+    %u = arith.sitofp %t : i64 to f64
+    %y = fuse.uniform %u : f64 to f32)";
+  for (auto [n, want] : {std::pair{1.0, 2.0}, {3.0, 7.0}, {5.0, 10.0}, {12.0, 13.0}}) {
+    EXPECT_EQ(bitsOf(body, {0, 0, 0, 0, n}), want);
+    EXPECT_EQ(boundOf(body, {0, 0, 0, 0, n}).value, want);
+    EXPECT_EQ(boundOf(body, {0, 0, 0, 0, n}).bound, 0);
+  }
+}
+
 TEST(Operations, CastRoundsOnceInTheFormat) {
   const std::string body = R"(%n = fuse.cast %a : f32 to f8E4M3FN
     %y = fuse.cast %n : f8E4M3FN to f32)";
@@ -240,6 +261,20 @@ TEST(Operations, RoundToNamesItsDtype) {
   EXPECT_EQ(bitsOf(body, {1e9}), 448);
   EXPECT_EQ(bitsOf(body, {17.1}), 18);
   EXPECT_EQ(boundOf(body, {17.1}).bound, 0);
+}
+
+TEST(Operations, TheScalarProgramRoundsToADtype) {
+  const char *unresolved = R"(%h = fuse.scalar "h" : f64
+    %r = fuse.round_to "bf16", %h : f64
+    %y = fuse.uniform %r : f64 to f32)";
+  const char *resolved = R"(%h = fuse.scalar "h" : f64
+    %n = fuse.cast %h : f64 to bf16
+    %r = fuse.cast %n : bf16 to f64
+    %y = fuse.uniform %r : f64 to f32)";
+  for (const char *body : {unresolved, resolved}) {
+    EXPECT_EQ(bitsOf(body, {0, 0, 0, 1.005, 1}), 1.0078125);
+    EXPECT_EQ(boundOf(body, {0, 0, 0, 1.005, 1}).value, 1.0078125);
+  }
 }
 
 TEST(Operations, StoredAndLargestFollowTheOperandsDtype) {
@@ -270,6 +305,7 @@ TEST(Operations, EveryOperationOfTheSemanticLevelHasARow) {
        {"arith.constant", "arith.addf",     "arith.subf",     "arith.mulf",     "arith.divf",
         "arith.negf",     "arith.maximumf", "arith.minimumf", "arith.cmpf",     "arith.cmpi",
         "arith.andi",     "arith.ori",      "arith.xori",     "arith.select",   "arith.sitofp",
+        "arith.addi",     "arith.subi",     "arith.muli",     "arith.maxsi",    "arith.minsi",
         "math.absf",      "math.floor",     "math.ceil",      "math.roundeven", "math.trunc",
         "math.sqrt",      "math.rsqrt",     "math.exp",       "math.exp2",      "math.expm1",
         "math.log",       "math.log2",      "math.log1p",     "math.tanh",      "math.erf",

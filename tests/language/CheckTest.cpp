@@ -58,7 +58,7 @@ TEST(Check, TypesAndScopesFollowFromTheParts) {
     out += assignment->name + " " + std::string(spelling(value.type)) + " " +
            value.scope.print(op->domain.axes) + "; ";
   }
-  EXPECT_EQ(out, "c real launch; d int launch; e bool element; f int element; p real element; ");
+  EXPECT_EQ(out, "c real launch; d int launch; e bool element; f real element; p real element; ");
 }
 
 TEST(Check, WarnsOfWhatIsNotUsed) {

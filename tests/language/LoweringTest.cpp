@@ -189,20 +189,41 @@ TEST(Lowering, TheStepIsComparedAsAnIntAndBecomesARealBesideOne) {
 %8 = arith.select %6, %7, %5 {fuse.name = "y"} : f32
 fuse.write "y", %8 : f32
 )");
-  EXPECT_EQ(bodyOf("y = if t + 1 > 5 then a*x else x", {}, "in x;  out y;  hyper a = 1;  step t"),
-            R"(%0 = fuse.scalar "t" : i64
-%cst = arith.constant 1.000000e+00 : f64
-%1 = arith.sitofp %0 : i64 to f64
-%2 = arith.addf %1, %cst : f64
-%cst_0 = arith.constant 5.000000e+00 : f64
-%3 = arith.cmpf ogt, %2, %cst_0 : f64
-%4 = fuse.scalar "a" : f64
-%5 = fuse.read "x" : f32
-%6 = fuse.uniform %4 : f64 to f32
-%7 = arith.mulf %6, %5 : f32
-%8 = fuse.uniform %3 : i1 to i1
-%9 = arith.select %8, %7, %5 {fuse.name = "y"} : f32
-fuse.write "y", %9 : f32
+}
+
+TEST(Lowering, IntsOfTheStepStayInts) {
+  EXPECT_EQ(bodyOf("k = 2*t - 1;  y = if t + 1 > 5 then a^k*x else max(t, -3)", {},
+                   "in x;  out y;  hyper a = 1;  step t"),
+            R"(%c2_i64 = arith.constant 2 : i64
+%0 = fuse.scalar "t" : i64
+%1 = arith.muli %c2_i64, %0 : i64
+%c1_i64 = arith.constant 1 : i64
+%2 = arith.subi %1, %c1_i64 {fuse.name = "k"} : i64
+%3 = arith.addi %0, %c1_i64 : i64
+%c5_i64 = arith.constant 5 : i64
+%4 = arith.cmpi sgt, %3, %c5_i64 : i64
+%5 = fuse.scalar "a" : f64
+%6 = math.fpowi %5, %2 : f64, i64
+%7 = fuse.read "x" : f32
+%8 = fuse.uniform %6 : f64 to f32
+%9 = arith.mulf %8, %7 : f32
+%c-3_i64 = arith.constant -3 : i64
+%10 = arith.maxsi %0, %c-3_i64 : i64
+%11 = fuse.uniform %4 : i1 to i1
+%12 = arith.sitofp %10 : i64 to f64
+%13 = fuse.uniform %12 : f64 to f32
+%14 = arith.select %11, %9, %13 {fuse.name = "y"} : f32
+fuse.write "y", %14 : f32
+)");
+  // A literal that has a name is an int where one is needed.
+  EXPECT_EQ(bodyOf("k = -2;  y = a^k*x"), R"(%cst = arith.constant -2.000000e+00 : f64
+%0 = fuse.scalar "a" : f64
+%c-2_i64 = arith.constant -2 : i64
+%1 = math.fpowi %0, %c-2_i64 : f64, i64
+%2 = fuse.read "x" : f32
+%3 = fuse.uniform %1 : f64 to f32
+%4 = arith.mulf %3, %2 {fuse.name = "y"} : f32
+fuse.write "y", %4 : f32
 )");
 }
 
@@ -262,12 +283,19 @@ fuse.write "y", %10 : f32
   EXPECT_EQ(bodyOf("y = a*round_to(e4m3fn.sat, x) + round_to(f32, x)"),
             R"(%0 = fuse.scalar "a" : f64
 %1 = fuse.read "x" : f32
-%2 = fuse.cast saturate %1 : f32 to f8E4M3FN
-%3 = fuse.cast %2 : f8E4M3FN to f32
-%4 = fuse.uniform %0 : f64 to f32
-%5 = arith.mulf %4, %3 : f32
-%6 = arith.addf %5, %1 {fuse.name = "y"} : f32
+%2 = fuse.round_to "e4m3fn.sat", %1 : f32
+%3 = fuse.uniform %0 : f64 to f32
+%4 = arith.mulf %3, %2 : f32
+%5 = fuse.round_to "f32", %1 : f32
+%6 = arith.addf %4, %5 {fuse.name = "y"} : f32
 fuse.write "y", %6 : f32
+)");
+  EXPECT_EQ(bodyOf("b = round_to(bf16, a);  y = b*x"), R"(%0 = fuse.scalar "a" : f64
+%1 = fuse.round_to "bf16", %0 {fuse.name = "b"} : f64
+%2 = fuse.read "x" : f32
+%3 = fuse.uniform %1 : f64 to f32
+%4 = arith.mulf %3, %2 {fuse.name = "y"} : f32
+fuse.write "y", %4 : f32
 )");
 }
 

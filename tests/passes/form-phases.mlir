@@ -117,3 +117,33 @@ fuse.op @fill over <elements>
   %0 = fuse.uniform %a : f64 to f32
   fuse.write "y", %0 : f32
 }
+
+// -----
+
+// A value that two equations write is computed once and has one slot, whatever labels they carry.
+// CHECK-LABEL: fuse.program @shared
+// CHECK-NEXT:  fuse.scalars {
+// CHECK-NEXT:    %[[ONE:.+]] = arith.constant 1.000000e+00 : f64
+// CHECK-NEXT:    %[[LR:.+]] = fuse.scalar "lr" : f64
+// CHECK-NEXT:    %[[V:.+]] = arith.subf %[[ONE]], %[[LR]] {fuse.label = "E1"} : f64
+// CHECK-NEXT:    fuse.result "u0", %[[V]] : f64 to f32
+// CHECK-NEXT:  }
+// CHECK:         %[[S:.+]] = fuse.slot "u0" : f32
+// CHECK-NEXT:    fuse.each {
+// CHECK-NEXT:      %[[P:.+]] = fuse.load "p" : f32
+// CHECK-NEXT:      %[[X:.+]] = arith.mulf %[[S]], %[[P]] : f32
+// CHECK-NEXT:      arith.addf %[[S]], %[[X]] : f32
+fuse.op @shared over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>]
+    scalars [#fuse.hyper<name = "lr", value = 0.001 : f64>] {
+  %one = arith.constant 1.0 : f64
+  %lr = fuse.scalar "lr" : f64
+  %0 = arith.subf %one, %lr {fuse.label = "E1"} : f64
+  %e0 = fuse.uniform %0 : f64 to f32
+  %1 = arith.subf %one, %lr {fuse.label = "E2", fuse.name = "c"} : f64
+  %e1 = fuse.uniform %1 : f64 to f32
+  %p = fuse.read "p" : f32
+  %2 = arith.mulf %e0, %p : f32
+  %3 = arith.addf %e1, %2 : f32
+  fuse.write "p", %3 : f32
+}

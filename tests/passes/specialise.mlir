@@ -69,12 +69,42 @@ fuse.op @constants over <elements>
   %true = arith.constant true
   %true_e = fuse.uniform %true : i1 to i1
   %1 = arith.select %true_e, %0, %g : f32
-  // Rounding to f64 is one in f32 arithmetic, and none in f64.
-  // CHECK: fuse.cast %{{.+}} : f32 to f64
-  // WIDE-NOT: fuse.cast
-  %2 = fuse.cast %1 : f32 to f64
-  %3 = fuse.cast %2 : f64 to f32
-  fuse.write "p", %3 : f32
+  fuse.write "p", %1 : f32
+}
+
+// -----
+
+// round_to is a cast and one back, in the precision where it stands; to the arithmetic's own dtype,
+// or a wider one, it is nothing.
+// CHECK-LABEL: fuse.op @rounded
+// WIDE-LABEL:  fuse.op @rounded
+fuse.op @rounded over <elements>
+    operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "g", role = grad, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "m", role = state, dtype = "f32", scope = <element>>]
+    scalars [#fuse.hyper<name = "lr", value = 0.001 : f64>] {
+  // CHECK: %[[LR:.+]] = fuse.scalar "lr" : f64
+  // CHECK: %[[N:.+]] = fuse.cast saturate %[[LR]] {fuse.label = "E1"} : f64 to f8E5M2
+  // CHECK: %[[R:.+]] = fuse.cast %[[N]] {fuse.label = "E1", fuse.name = "r"} : f8E5M2 to f64
+  // CHECK: %[[N32:.+]] = fuse.cast %[[R]] : f64 to f32
+  // CHECK: %[[R32:.+]] = fuse.cast %[[N32]] : f32 to f64
+  // CHECK: %[[U:.+]] = fuse.uniform %[[R32]] : f64 to f32
+  %lr = fuse.scalar "lr" : f64
+  %r = fuse.round_to "e5m2.sat", %lr {fuse.label = "E1", fuse.name = "r"} : f64
+  %r32 = fuse.round_to "f32", %r : f64
+  %r64 = fuse.round_to "f64", %r32 : f64
+  %u = fuse.uniform %r64 : f64 to f32
+  // CHECK: %[[G:.+]] = fuse.read "g" : f32
+  // CHECK: arith.mulf %[[U]], %[[G]] : f32
+  // WIDE:  %[[G:.+]] = fuse.read "g" : f64
+  // WIDE:  %[[N:.+]] = fuse.cast %[[G]] : f64 to f32
+  // WIDE:  %[[S:.+]] = fuse.cast %[[N]] : f32 to f64
+  // WIDE:  arith.mulf %{{.+}}, %[[S]] : f64
+  %g = fuse.read "g" : f32
+  %g32 = fuse.round_to "f32", %g : f32
+  %g64 = fuse.round_to "f64", %g32 : f32
+  %1 = arith.mulf %u, %g64 : f32
+  fuse.write "p", %1 : f32
 }
 
 // -----

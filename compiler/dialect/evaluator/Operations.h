@@ -50,6 +50,18 @@ template <class D> Action<D> intToReal(const Site &site) {
   };
 }
 
+/// Ints wrap here and are exact up to 2^53 in the scalar program.
+template <class D, auto F> Action<D> int2(const Site &site) {
+  return [r = site.result(), a = site.operand(0), b = site.operand(1)](Frame<D> &frame) {
+    frame.ints[r] = F(frame.ints[a], frame.ints[b]);
+  };
+}
+inline int64_t addInts(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
+inline int64_t subInts(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
+inline int64_t mulInts(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
+inline int64_t maxInts(int64_t a, int64_t b) { return std::max(a, b); }
+inline int64_t minInts(int64_t a, int64_t b) { return std::min(a, b); }
+
 //===-- Truth ---------------------------------------------------------------------------------//
 
 template <class D, auto F> Action<D> test(const Site &site) {
@@ -219,6 +231,11 @@ inline constexpr OperationRow<D> kOperations[] = {
     {"arith.xori", truth2<D, D::logicalXor>},
     {"arith.select", select<D>},
     {"arith.sitofp", intToReal<D>},
+    {"arith.addi", int2<D, addInts>},
+    {"arith.subi", int2<D, subInts>},
+    {"arith.muli", int2<D, mulInts>},
+    {"arith.maxsi", int2<D, maxInts>},
+    {"arith.minsi", int2<D, minInts>},
     {"math.absf", real1<D, D::abs>},
     {"math.floor", real1<D, D::floor>},
     {"math.ceil", real1<D, D::ceil>},

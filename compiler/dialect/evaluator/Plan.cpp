@@ -6,15 +6,6 @@ using namespace mlir;
 
 namespace fw::evaluator {
 
-const Dtype &dtypeOf(Type type, bool saturate) {
-  for (const Dtype &dtype : allDtypes())
-    if (dtype.saturate == saturate &&
-        fuse::storageType(type.getContext(), StringRef(dtype.name.data(), dtype.name.size())) ==
-            type)
-      return dtype;
-  llvm_unreachable("the verifiers let no other type through");
-}
-
 unsigned acceptedRelations(arith::CmpFPredicate predicate) {
   using P = arith::CmpFPredicate;
   switch (predicate) {

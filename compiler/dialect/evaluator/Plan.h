@@ -49,8 +49,7 @@ struct Site {
   }
 };
 
-/// The dtype with MLIR type `type` and that overflow mode.
-const Dtype &dtypeOf(mlir::Type type, bool saturate = false);
+using fuse::dtypeOf;
 
 /// Plans all of `op`, or refuses the first operation that has no row in the table (Operations.h).
 template <class D> Result<Plan<D>> plan(fuse::OpOp op);
