@@ -15,6 +15,7 @@ import check_files  # noqa: E402
 import check_layers  # noqa: E402
 import docs  # noqa: E402
 import exports  # noqa: E402
+import handed_cases  # noqa: E402
 import headers  # noqa: E402
 
 
@@ -203,6 +204,15 @@ class Docs(Tree):
     def test_link_to_nowhere(self):
         self.assertEqual(self.bad("[a](a.c) [b](https://example.org) [c](#here) [d](none.md)\n"),
                          ["README.md: link to none.md"])
+
+
+class HandedCases(Tree):
+    def test_every_way_to_name_a_case(self):
+        self.plant("a/One.cpp", "TEST(cases, case_A01_counts) {}\nTEST(case_A03, Keeps) {}\n// case_A05\n")
+        self.plant("two.py", "class A:\n    def test_case_A07(self):\n")
+        self.assertEqual(handed_cases.tested_ids(self.root), {"A01", "A03", "A07"})
+        table = self.plant("cases.txt", "# step ids\n1  A01 A03\n2  A09  # later\n")
+        self.assertEqual(handed_cases.wanted_ids(table), ["A01", "A03", "A09"])
 
 
 if __name__ == "__main__":
