@@ -25,7 +25,7 @@ TABLEGEN_PAGES = [
 # page, title, table, introduction, parts (macro, heading, columns): a column is a field of the row, by name or place.
 TABLE_PAGES = [
     ("settings.md", "Settings", "compiler/jit/knobs.def",
-     "Environment variables. A name with `FUSEWRIGHT_` that is not here is reported by `fusewright doctor`.",
+     "Environment variables. `fusewright doctor` names those with a wrong value.",
      [("FW_KNOB", "", [("variable", lambda row: f"`FUSEWRIGHT_{row[0].upper()}`"), ("default", "fallback"),
                        ("values", lambda row: row.get("choices") or row["type"].split("::")[-1].lower()),
                        ("meaning", "help")])]),
