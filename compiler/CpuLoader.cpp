@@ -100,13 +100,21 @@ template <class Symbols> Error takeError(const Symbols &symbols, int status, fw_
 
 } // namespace
 
+Result<std::string> CpuLibrary::readFeatures(const std::string &list, bool runsHere) const {
+  fw_cpu_error error = {sizeof error, nullptr, nullptr};
+  fw_cpu_bytes *bytes = nullptr;
+  if (int status = symbols->fw_cpu_read_features(list.c_str(), runsHere, &bytes, &error))
+    return takeError(*symbols, status, error);
+  return take(*symbols, bytes);
+}
+
 Result<std::string> CpuLibrary::compile(std::string_view phases, const std::string &features,
                                         const char *stage) const {
   fw_cpu_compile_args args = {};
   args.struct_size = sizeof args;
   args.phases = phases.data();
   args.phases_size = phases.size();
-  args.features = features.empty() ? nullptr : features.c_str();
+  args.features = features.c_str();
   args.stage = stage;
   fw_cpu_error error = {sizeof error, nullptr, nullptr};
   fw_cpu_bytes *bytes = nullptr;

@@ -24,9 +24,12 @@ public:
   /// Part of every object's key.
   std::string version() const;
   std::string hostFeatures() const;
+  /// A list of features as keys hold it (fw_cpu_read_features); empty: this machine's. DEVICE when
+  /// code with them is to run here and cannot.
+  Result<std::string> readFeatures(const std::string &list, bool runsHere) const;
 
-  /// An object ("object") or a text ("vectors", "llvm", "asm") for a phase-level module. Empty
-  /// features: this machine's.
+  /// An object ("object") or a text ("vectors", "llvm", "asm") for a phase-level module; features
+  /// as readFeatures gives them.
   Result<std::string> compile(std::string_view phases, const std::string &features,
                               const char *stage) const;
 

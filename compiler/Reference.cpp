@@ -2,6 +2,7 @@
 
 #include "compiler/Stages.h"
 #include "compiler/dialect/Fuse.h"
+#include "compiler/support/FloatMode.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -81,11 +82,13 @@ Result<Reference> Reference::make(const ResolvedRequest &request) {
 }
 
 Result<evaluator::Evaluation> Reference::evaluate(const evaluator::Inputs &inputs) const {
+  StandardFloatMode mode;
   fuse::OpOp op = onlyOp(*impl->bounds);
   return evaluator::evaluate(op, impl->inOrderOf(op, inputs));
 }
 
 Result<evaluator::Bits> Reference::interpret(const evaluator::Inputs &inputs) const {
+  StandardFloatMode mode;
   fuse::OpOp op = onlyOp(*impl->bits);
   return evaluator::interpret(op, impl->inOrderOf(op, inputs));
 }

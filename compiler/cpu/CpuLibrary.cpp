@@ -4,6 +4,8 @@
 #include "compiler/cpu/ObjectCompiler.h"
 #include "compiler/cpu/ObjectLinker.h"
 
+#include "compiler/cpu/CpuBuildId.inc"
+
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 
@@ -115,8 +117,21 @@ const char *fw_cpu_host_features(void) {
   return text.c_str();
 }
 
+int fw_cpu_read_features(const char *text, int32_t runs_here, fw_cpu_bytes **out_features,
+                         fw_cpu_error *out_error) {
+  return guarded(out_error, [&]() -> Result<void> {
+    auto features = Features::parse(text);
+    if (!features)
+      return features.error();
+    if (auto fits = features->checkRunsOn(Features::host()); runs_here && !fits)
+      return fits.error();
+    *out_features = toBytes(features->canonical());
+    return {};
+  });
+}
+
 const char *fw_cpu_version(void) {
   static const std::string text =
-      "fw-cpu " + std::to_string(FW_CPU_ABI) + " llvm " LLVM_VERSION_STRING;
+      "fw-cpu " + std::to_string(FW_CPU_ABI) + " llvm " LLVM_VERSION_STRING " " FW_BUILD_ID;
   return text.c_str();
 }

@@ -68,7 +68,14 @@ FW_CPU_API void fw_cpu_kernel_destroy(fw_cpu_kernel *kernel);
    the CPU's name: "x86-64+avx+avx2+fma". Lives as long as the library. */
 FW_CPU_API const char *fw_cpu_host_features(void);
 
-/* What made the code, for keys: "fw-cpu 1 llvm 22.1.8". Lives as long as the library. */
+/* `text` in the form of fw_cpu_host_features: equal sets give equal texts, so they belong in keys.
+   Accepts that form or LLVM's ("+avx2,+fma"); empty: this machine's. With `runs_here`, a feature
+   that this machine lacks is a DEVICE error. */
+FW_CPU_API int fw_cpu_read_features(const char *text, int32_t runs_here, fw_cpu_bytes **out_features,
+                                    fw_cpu_error *out_error);
+
+/* What made the code, for keys: "fw-cpu 1 llvm 22.1.8 " and the hash of this backend's sources.
+   Lives as long as the library. */
 FW_CPU_API const char *fw_cpu_version(void);
 
 #ifdef __cplusplus

@@ -37,6 +37,21 @@ std::string listNames(StringRef arch) {
       out += (out.empty() ? "" : ", ") + row.name.str();
   return out;
 }
+
+bool needs(const Row &row, StringRef other) {
+  llvm::SmallVector<StringRef> needs;
+  row.needs.split(needs, ' ', -1, false);
+  return llvm::is_contained(needs, other);
+}
+
+/// Adds what the asked features need.
+void close(StringRef arch, llvm::StringMap<bool> &asked) {
+  for (const Row &user : llvm::reverse(kRows)) // needs stand before their users in the table
+    if (user.arch == arch && asked.lookup(user.name))
+      for (const Row &row : kRows)
+        if (row.arch == arch && needs(user, row.name))
+          asked[row.name] = true;
+}
 } // namespace
 
 Features Features::from(StringRef arch, const llvm::StringMap<bool> &available) {
@@ -56,21 +71,27 @@ Features Features::from(StringRef arch, const llvm::StringMap<bool> &available) 
 Features Features::host() { return from(hostArchitecture(), llvm::sys::getHostCPUFeatures()); }
 
 Result<Features> Features::parse(StringRef text) {
+  if (text.empty())
+    return host();
   auto [arch, rest] = text.split('+');
+  if (arch.empty())
+    arch = hostArchitecture();
   std::string known = listNames(arch);
   if (known.empty())
     return Error{Code::USAGE,
-                 "expected CPU features like 'x86-64+avx+avx2+fma', got '" + text.str() + "'"};
-  llvm::StringMap<bool> available;
+                 "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got '" + text.str() + "'"};
+  llvm::StringMap<bool> asked;
   llvm::SmallVector<StringRef> words;
   rest.split(words, '+', -1, false);
   for (StringRef word : words) {
+    word = word.rtrim(", ");
     if (llvm::none_of(kRows, [&](const Row &row) { return row.arch == arch && row.name == word; }))
       return Error{Code::USAGE, "expected a CPU feature of " + arch.str() + " (" + known +
                                     "), got '" + word.str() + "'"};
-    available[word] = true;
+    asked[word] = true;
   }
-  return from(arch, available);
+  close(arch, asked);
+  return from(arch, asked);
 }
 
 bool Features::has(StringRef name) const { return llvm::is_contained(names, name); }
@@ -100,6 +121,20 @@ Result<void> Features::checkBaseline() const {
   return Error{Code::DEVICE, "expected a CPU with " + missing + ", got '" + canonical() + "'",
                "fused multiply-add must round once, and these CPUs cannot do it in hardware: use a "
                "CPU of 2013 or later"};
+}
+
+Result<void> Features::checkRunsOn(const Features &machine) const {
+  std::string missing = arch == machine.arch ? "" : arch;
+  for (StringRef name : names)
+    if (!machine.has(name))
+      missing += (missing.empty() ? "" : ", ") + name.str();
+  if (missing.empty())
+    return {};
+  return Error{Code::DEVICE,
+               "expected CPU features that this machine has (" + machine.canonical() + "), got " +
+                   missing + " too",
+               "leave FUSEWRIGHT_CPU_FEATURES unset, or make code for other machines with "
+               "`fusewright precompile`"};
 }
 
 int64_t Features::lanes(unsigned bytes) const {

@@ -21,7 +21,8 @@ public:
   static Features from(llvm::StringRef arch, const llvm::StringMap<bool> &available);
   /// The features of this machine.
   static Features host();
-  /// Reads canonical(): "x86-64+avx+avx2+f16c+fma", in any order.
+  /// Reads canonical(), "x86-64+avx+avx2+fma", or LLVM's list, "+avx2,+fma" (of this machine's
+  /// architecture), in any order. What a feature needs is added. Empty: this machine's.
   static Result<Features> parse(llvm::StringRef text);
 
   bool has(llvm::StringRef name) const;
@@ -32,6 +33,8 @@ public:
   std::string forLlvm() const;
   /// A refusal that names what is missing of the baseline, or success.
   Result<void> checkBaseline() const;
+  /// A refusal that names what `machine` lacks of these, or success: code with them runs there.
+  Result<void> checkRunsOn(const Features &machine) const;
   /// Whether f32 becomes f16 in hardware.
   bool hasHalfConversion() const { return has("f16c") || has("neon"); }
   /// Lanes of a vector of numbers that have `bytes` bytes.

@@ -8,12 +8,6 @@
 namespace fw::jit {
 namespace {
 
-std::vector<std::string> allFlags(const KernelCompiler &compiler, const KernelRequest &request) {
-  std::vector<std::string> flags = compiler.flags();
-  flags.insert(flags.end(), request.extraFlags.begin(), request.extraFlags.end());
-  return flags;
-}
-
 void fillResources(LaunchRecord &launch, const std::vector<KernelResources> &kernels) {
   for (const KernelResources &kernel : kernels)
     if (kernel.symbol == launch.symbol) {
@@ -47,27 +41,29 @@ void takeResources(LaunchRecord &launch, const LaunchRecord &stored) {
   launch.sharedBytes = stored.sharedBytes;
 }
 
-std::string sectionOf(const Entry &entry, Section name) {
+/// Lives as long as the entry.
+std::string_view sectionOf(const Entry &entry, Section name) {
   const std::string *bytes = entry.find(name);
-  return bytes ? *bytes : std::string();
+  return bytes ? std::string_view(*bytes) : std::string_view();
 }
 
 /// `wanted` is the request's own launch record, where there is a request.
-Result<ArtefactPtr> artefactOf(const Entry &entry, const std::string &key, double milliseconds,
+Result<ArtefactPtr> artefactOf(const EntryPtr &entry, const std::string &key, double milliseconds,
                                const LaunchRecord *wanted = nullptr) {
-  Result<LaunchRecord> stored = decodeLaunchRecord(sectionOf(entry, Section::Record));
+  Result<LaunchRecord> stored = decodeLaunchRecord(sectionOf(*entry, Section::Record));
   if (!stored)
     return stored.takeError();
   LaunchRecord launch = wanted ? *wanted : *stored;
   takeResources(launch, *stored);
-  bool isObject = entry.find(Section::Object);
+  bool isObject = entry->find(Section::Object);
   return std::make_shared<const Artefact>(Artefact{
       .key = key,
       .launch = std::move(launch),
-      .code = sectionOf(entry, isObject ? Section::Object : Section::Cubin),
-      .ptx = sectionOf(entry, Section::Ptx),
-      .source = sectionOf(entry, Section::Source),
-      .log = sectionOf(entry, Section::Log),
+      .entry = entry,
+      .code = sectionOf(*entry, isObject ? Section::Object : Section::Cubin),
+      .ptx = sectionOf(*entry, Section::Ptx),
+      .source = sectionOf(*entry, Section::Source),
+      .log = sectionOf(*entry, Section::Log),
       .milliseconds = milliseconds,
   });
 }
@@ -75,7 +71,7 @@ Result<ArtefactPtr> artefactOf(const Entry &entry, const std::string &key, doubl
 } // namespace
 
 std::string keyOf(const KernelCompiler &compiler, const KernelRequest &request) {
-  return kernelKey(request.source, allFlags(compiler, request), request.arch, compiler.version());
+  return kernelKey(request.source, compiler.flags(), request.arch, compiler.version());
 }
 
 Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
@@ -85,7 +81,7 @@ Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
   auto produce = [&]() -> Result<Entry> {
     std::string name = request.launch.symbol + ".cu";
     Result<CompiledKernel> compiled =
-        compiler.compile(request.source, name, request.arch, allFlags(compiler, request));
+        compiler.compile(request.source, name, request.arch, compiler.flags());
     if (!compiled)
       return compiled.takeError();
     milliseconds = compiled->milliseconds;
@@ -94,7 +90,7 @@ Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
   Result<EntryPtr> entry = cache.get(EntryKind::Kernel, key, request.description, produce);
   if (!entry)
     return entry.takeError();
-  return artefactOf(**entry, key, milliseconds, &request.launch);
+  return artefactOf(*entry, key, milliseconds, &request.launch);
 }
 
 std::string keyOf(const ObjectRequest &request) {
@@ -121,14 +117,14 @@ Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,
   Result<EntryPtr> entry = cache.get(EntryKind::Object, key, request.description, produce);
   if (!entry)
     return entry.takeError();
-  return artefactOf(**entry, key, milliseconds, &request.launch);
+  return artefactOf(*entry, key, milliseconds, &request.launch);
 }
 
 Result<ArtefactPtr> findArtefact(Cache &cache, EntryKind kind, const std::string &key) {
   EntryPtr entry = cache.find(kind, key);
   if (!entry)
     return ArtefactPtr();
-  return artefactOf(*entry, key, 0);
+  return artefactOf(entry, key, 0);
 }
 
 Result<ProgramRecord> compileProgram(Cache &cache, const std::string &key,

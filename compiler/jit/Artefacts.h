@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fw::jit {
@@ -15,11 +16,12 @@ namespace fw::jit {
 /// Machine code with its launch record: a CUDA kernel, or an object of the CPU backend. Immutable.
 struct Artefact {
   std::string key;
-  LaunchRecord launch; ///< with what the assembler said
-  std::string code;    ///< cubin or ELF object; empty when only PTX fits the device
-  std::string ptx;     ///< only where there is no code
-  std::string source;  ///< CUDA or phase-level text
-  std::string log;
+  LaunchRecord launch;     ///< with what the assembler said
+  EntryPtr entry;          ///< what the cache holds; the texts below are views of it
+  std::string_view code;   ///< cubin or ELF object; empty when only PTX fits the device
+  std::string_view ptx;    ///< only where there is no code
+  std::string_view source; ///< CUDA or phase-level text
+  std::string_view log;
   double milliseconds = 0; ///< of the compile, where this call made it; 0 for a hit
 };
 using ArtefactPtr = std::shared_ptr<const Artefact>;
@@ -29,7 +31,6 @@ struct KernelRequest {
   std::string arch;        ///< value of --gpu-architecture: CompileTarget::option
   LaunchRecord launch;     ///< registers, spills and stack are filled in
   std::string description; ///< for strict mode: "adamw for sm_90, param=f32 grad=bf16"
-  std::vector<std::string> extraFlags = {};
 };
 
 /// The key that compileKernel will use.

@@ -21,21 +21,19 @@ CacheOptions cacheOptions(const Settings &settings, const Environment &environme
 Cache::Cache(CacheOptions options) : options(std::move(options)) {}
 Cache::~Cache() = default;
 
-/// Lets the waiting threads go, with the result or, should the producer throw, with an error.
+/// Ends a flight with the result or, should the producer throw, with an error. For whoever asks
+/// meanwhile, the key is in flight or landed, never neither: nobody makes it a second time.
 class Cache::Landing {
 public:
   Landing(Shelf &shelf, const std::string &key, Flight &flight)
       : shelf(shelf), key(key), flight(flight) {}
   ~Landing() {
-    {
-      std::unique_lock guard(shelf.mutex);
-      if (*result)
-        shelf.entries.emplace(key, **result);
-      shelf.flights.erase(key);
-    }
-    std::lock_guard guard(flight.mutex);
-    flight.result = *result;
+    std::scoped_lock guard(shelf.mutex, flight.mutex);
+    if (*result)
+      shelf.entries.emplace(key, **result);
+    flight.result = std::move(result);
     flight.landed.notify_all();
+    shelf.flights.erase(key);
   }
   std::optional<Result<EntryPtr>> result =
       Result<EntryPtr>(Error{.text = "expected a kernel, got an exception"});
@@ -100,19 +98,17 @@ EntryPtr Cache::find(EntryKind kind, const std::string &key) {
 }
 
 EntryPtr Cache::fromDisk(EntryKind kind, const std::string &key) {
-  std::call_once(opened, [this] { openLayers(); });
-  auto ask = [&](const CacheLayer &layer) {
-    CacheRead read = layer.read(kind, key);
+  std::call_once(opened, [this] { openUserFolder(); });
+  for (const std::unique_ptr<CacheLayer> &layer : layers) {
+    CacheRead read = layer->read(kind, key);
     if (read.failure)
       tell(kind, *read.failure);
-    if (read.entry)
-      shelves[size_t(kind)].counters.diskHits.fetch_add(1, std::memory_order_relaxed);
+    if (!read.entry)
+      continue;
+    shelves[size_t(kind)].counters.diskHits.fetch_add(1, std::memory_order_relaxed);
     return read.entry;
-  };
-  EntryPtr entry = userFolder ? ask(*userFolder) : nullptr;
-  for (size_t i = 0; !entry && i < readOnlyLayers.size(); ++i)
-    entry = ask(*readOnlyLayers[i]);
-  return entry;
+  }
+  return nullptr;
 }
 
 Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::string &description,
@@ -126,7 +122,7 @@ Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::
                 (userFolder ? userFolder->place() : std::string("memory")),
         .remedy = "precompile it, add the folder or pack that holds it, or leave strict mode",
         .log = std::string(folderOf(kind)) + "/" + key + suffixOf(kind)};
-  if (!userFolder || !userFolder->isWritable())
+  if (!userFolder)
     return make(kind, key, description, produce);
 
   FileLock lock(userFolder->files(), userFolder->lockPath(kind, key), userFolder->fileMode());
@@ -160,7 +156,7 @@ Result<EntryPtr> Cache::make(EntryKind kind, const std::string &key, const std::
   if (!made)
     return made.takeError();
   EntryPtr entry = std::make_shared<const Entry>(std::move(*made));
-  if (userFolder && userFolder->isWritable())
+  if (userFolder)
     if (std::optional<CacheFailure> failure = userFolder->write(kind, key, *entry))
       tell(kind, *failure);
   return entry;
@@ -173,32 +169,18 @@ CacheCounters Cache::counters(EntryKind kind) const {
 }
 
 CacheFolder *Cache::folder() {
-  std::call_once(opened, [this] { openLayers(); });
-  return userFolder.get();
+  std::call_once(opened, [this] { openUserFolder(); });
+  return userFolder;
 }
 
 std::vector<CacheListing> Cache::list() {
+  std::call_once(opened, [this] { openUserFolder(); });
   std::vector<CacheListing> listing;
-  if (CacheFolder *own = folder())
-    listing = own->list();
-  for (const std::unique_ptr<CacheLayer> &layer : readOnlyLayers) {
+  for (const std::unique_ptr<CacheLayer> &layer : layers) {
     std::vector<CacheListing> more = layer->list();
     listing.insert(listing.end(), more.begin(), more.end());
   }
   return listing;
-}
-
-void Cache::openLayers() {
-  openUserFolder();
-  for (const std::string &path : options.readOnlyFolders) {
-    CacheFolder::Options reading = options.folder;
-    reading.access = CacheFolder::Access::ReadOnly;
-    auto folder = CacheFolder::open(path, reading);
-    if (auto *failure = std::get_if<CacheFailure>(&folder))
-      tell(EntryKind::Kernel, *failure);
-    else
-      readOnlyLayers.push_back(std::move(std::get<0>(folder)));
-  }
 }
 
 /// One warning at most: about the last folder tried, or about the temporary one that is used in the
@@ -213,7 +195,8 @@ void Cache::openUserFolder() {
       last = *failure;
       continue;
     }
-    userFolder = std::move(std::get<0>(folder));
+    userFolder = std::get<0>(folder).get();
+    layers.push_back(std::move(std::get<0>(folder)));
     if (choice.isTemporary)
       options.reporter.sayOnce(Severity::Warning, "TemporaryFolder",
                                "the kernel cache is in " + choice.path + " (" +

@@ -1,4 +1,4 @@
-// Memory, then the user's folder, then read-only layers, then the producer. Safe among threads and
+// Memory, then the layers of folders, then the producer. Safe among threads and
 // processes; no fault of a folder ever fails a compile.
 #pragma once
 
@@ -28,7 +28,6 @@ struct CacheCounters {
 struct CacheOptions {
   std::vector<FolderChoice>
       folders; ///< the first usable one is the user's folder; none: memory only
-  std::vector<std::string> readOnlyFolders; ///< asked after it, in order
   CacheFolder::Options folder;
   std::chrono::milliseconds patience{60000};
   bool strict = false;
@@ -94,14 +93,13 @@ private:
                         const Producer &produce);
   Result<EntryPtr> wait(Shelf &shelf, Flight &flight);
   bool acquire(EntryKind kind, class FileLock &lock, const std::string &description);
-  void openLayers();
   void openUserFolder();
   void tell(EntryKind kind, const CacheFailure &failure);
 
   CacheOptions options;
   std::once_flag opened;
-  std::unique_ptr<CacheFolder> userFolder;
-  std::vector<std::unique_ptr<CacheLayer>> readOnlyLayers;
+  std::vector<std::unique_ptr<CacheLayer>> layers; ///< asked in this order
+  CacheFolder *userFolder = nullptr;               ///< the layer that is written, if there is one
   std::array<Shelf, size_t(EntryKind::count)> shelves;
 };
 

@@ -100,8 +100,7 @@ std::variant<std::unique_ptr<CacheFolder>, CacheFailure> CacheFolder::open(const
                                                                            Options options) {
   if (!options.files)
     options.files = &systemFiles();
-  bool writes = options.access == Access::ReadWrite;
-  if (writes && (!makeParents(path) || (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)))
+  if (!makeParents(path) || (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST))
     return CacheFailure{CacheFault::Unwritable, path + ": " + systemText(errno)};
 
   std::string root = options.followRoot ? realPath(path) : path;
@@ -125,6 +124,8 @@ bool CacheFolder::isTrusted(const struct stat &facts) const {
     return true;
   return (facts.st_uid == ::geteuid() || facts.st_uid == 0) && !(facts.st_mode & S_IWGRP);
 }
+
+bool CacheFolder::isWritable() const { return ::access(root.c_str(), W_OK) == 0; }
 
 std::string CacheFolder::entryPath(EntryKind kind, const std::string &key) const {
   return root + "/" + folderOf(kind) + "/" + key + suffixOf(kind);
@@ -164,7 +165,7 @@ CacheRead CacheFolder::read(EntryKind kind, const std::string &key) const {
   Result<Entry> entry = decodeEntry(bytes, kind, key);
   if (!entry)
     return {nullptr, CacheFailure{CacheFault::Damaged, path + ": " + entry.error().text}};
-  if (isWritable() && ::time(nullptr) - facts.st_mtime > hour)
+  if (::time(nullptr) - facts.st_mtime > hour)
     ::futimens(file.get(),
                nullptr); // used lately: removed late. A failure only makes it look older
   return {std::make_shared<const Entry>(std::move(*entry)), std::nullopt};

@@ -1,4 +1,4 @@
-// One folder of entries on disk: the user's own, or one that is only read.
+// One folder of entries on disk.
 #pragma once
 
 #include "compiler/jit/CacheFile.h"
@@ -62,16 +62,14 @@ public:
 
 class CacheFolder final : public CacheLayer {
 public:
-  enum class Access { ReadOnly, ReadWrite };
   struct Options {
-    Access access = Access::ReadWrite;
     bool share = false;     ///< a group's folder: existing modes are kept, files of others trusted
     bool followRoot = true; ///< a link is followed for the folder itself, never inside it
     uint64_t maxBytes = uint64_t(2) << 30;
     Files *files = nullptr; ///< must outlive the folder; null for the system's own calls
   };
 
-  /// Makes the folder where it is missing (ReadWrite), and checks owner and mode.
+  /// Makes the folder where it is missing, and checks owner and mode.
   static std::variant<std::unique_ptr<CacheFolder>, CacheFailure> open(const std::string &path,
                                                                        Options options);
 
@@ -89,7 +87,8 @@ public:
   std::string lockPath(EntryKind kind, const std::string &key) const;
   mode_t fileMode() const;
   Files &files() const { return *options.files; }
-  bool isWritable() const { return options.access == Access::ReadWrite; }
+  /// Whether this user can make entries here now.
+  bool isWritable() const;
 
   /// Removes the oldest entries until `bytes` remain, and what killed processes left behind.
   /// Returns the number of bytes freed.

@@ -6,12 +6,9 @@
 
 namespace fw::jit {
 
-/// Runs job(0) .. job(count - 1), each once, on `threads` threads (0: usableThreads()). `finished`
-/// is called after each job, one call at a time. A job must not throw.
+/// Runs job(0) .. job(count - 1), each once, on at most `threads` threads (0: usableThreads()).
+/// `finished` is called after each job, one call at a time. A job must not throw.
 void runJobs(size_t count, unsigned threads, const std::function<void(size_t)> &job,
              const std::function<void(size_t)> &finished = {});
-
-/// CPUs that this process may use: its affinity and its cgroup's quota, at least 1.
-unsigned usableThreads();
 
 } // namespace fw::jit

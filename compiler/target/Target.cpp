@@ -132,15 +132,7 @@ std::optional<Feature> findFeature(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<Limit> findLimit(std::string_view name) {
-  for (size_t i = 0; i < std::size(limitRows); ++i)
-    if (limitRows[i].name == name)
-      return Limit(i);
-  return std::nullopt;
-}
-
 const char *featureName(Feature feature) { return featureRows[size_t(feature)].name; }
-const char *limitName(Limit limit) { return limitRows[size_t(limit)].name; }
 
 std::string compileName(const Arch &arch, std::span<const Feature> used) {
   bool accelerated = std::any_of(used.begin(), used.end(), [](Feature feature) {

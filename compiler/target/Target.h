@@ -72,9 +72,7 @@ bool has(const Arch &arch, Feature feature);
 int64_t limit(const Arch &arch, Limit name);
 
 std::optional<Feature> findFeature(std::string_view name);
-std::optional<Limit> findLimit(std::string_view name);
 const char *featureName(Feature feature);
-const char *limitName(Limit limit);
 
 /// What NVRTC is told for code that uses these features: "sm_90", or "sm_90a" where one needs it.
 std::string compileName(const Arch &arch, std::span<const Feature> used = {});

@@ -21,12 +21,12 @@ fw_log_level levelOf(jit::Severity severity) {
   return FW_LOG_ERROR;
 }
 
-launch::ParallelFor hostParallelFor(const fw_context_options &options) {
-  return [options](size_t count, const launch::Body &body) {
+ParallelFor hostParallelFor(const fw_context_options &options) {
+  return [options](size_t count, const Body &body) {
     auto call = [](void *argument, size_t index) {
-      (*static_cast<const launch::Body *>(argument))(index);
+      (*static_cast<const Body *>(argument))(index);
     };
-    options.parallel_for(options.user_data, count, call, const_cast<launch::Body *>(&body));
+    options.parallel_for(options.user_data, count, call, const_cast<Body *>(&body));
   };
 }
 
@@ -39,7 +39,7 @@ ContextState::ContextState(fw_context_options options, CompilerOptions compilerO
   if (options.parallel_for)
     executor.parallelFor = hostParallelFor(options);
   else
-    executor.parallelFor = [this](size_t count, const launch::Body &body) {
+    executor.parallelFor = [this](size_t count, const Body &body) {
       threads.parallelFor(count, body);
     };
 }

@@ -3,6 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include "compiler/Reference.h"
+#include "compiler/support/FloatMode.h"
 
 #include <cmath>
 #include <limits>
@@ -59,6 +60,7 @@ fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_
                       const fw_scalar *scalars, size_t scalar_count, double *values,
                       double *bounds) {
   return border([&] {
+    StandardFloatMode mode; // tensors are decoded and bounds are formed here too
     const ResolvedRequest &resolved = need(request, "request").resolve();
     launch::Program launchable = describeLaunch(resolved);
     launch::TensorArray given = tensorsOf(tensors, tensor_count);

@@ -20,7 +20,7 @@ struct ContextState {
 
   jit::LogSink log;
   Compiler compiler;
-  launch::Threads threads;
+  Threads threads;
   launch::Executor executor; ///< the host's parallel_for, or `threads`
   std::atomic<uint64_t> launches = 0, memoryHits = 0, diskHits = 0;
 

@@ -2,6 +2,7 @@
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
 
+#include "compiler/support/FloatMode.h"
 #include "ops/ShippedOps.h"
 
 using namespace fw;
@@ -53,6 +54,7 @@ fw_status fw_op_parse(fw_context *context, const char *text, size_t length, cons
   return border([&] {
     need(out, "out");
     const auto &state = need(context, "context").state;
+    StandardFloatMode mode; // literals are rounded to nearest
     language::OpHandle op = take(
         language::parseOp({&need(text, "text"), length}, file ? file : "op", name ? name : ""));
     if (!op.file->warnings().empty())

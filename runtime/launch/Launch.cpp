@@ -1,5 +1,6 @@
 #include "runtime/launch/Launch.h"
 
+#include "compiler/support/FloatMode.h"
 #include "runtime/launch/Work.h"
 
 #include <algorithm>
@@ -97,6 +98,18 @@ WorkPlan planList(const Program &program, const TensorList &list, unsigned threa
   return planWork(elements, std::max<int64_t>(bytes, 1), threads);
 }
 
+/// The scalar programs run here, whatever mode the caller's thread is in. Kernels set the mode
+/// themselves, since they also run on the host's threads.
+std::vector<KernelRun> prepareRuns(const Program &program, const TensorList &list,
+                                   const ScalarRows &rows, const WorkPlan &plan) {
+  StandardFloatMode mode;
+  std::vector<KernelRun> runs;
+  runs.reserve(program.kernels.size());
+  for (const Kernel &kernel : program.kernels)
+    runs.emplace_back(program, kernel, list, rows, plan);
+  return runs;
+}
+
 } // namespace
 
 Result<void> launch(const Program &program, const TensorArray &tensors, const ScalarArray &scalars,
@@ -110,10 +123,7 @@ Result<void> launch(const Program &program, const TensorArray &tensors, const Sc
     return rows.takeError();
   WorkPlan plan = planList(program, *list, executor.threads);
 
-  std::vector<KernelRun> runs;
-  runs.reserve(program.kernels.size());
-  for (const Kernel &kernel : program.kernels)
-    runs.emplace_back(program, kernel, *list, *rows, plan);
+  std::vector<KernelRun> runs = prepareRuns(program, *list, *rows, plan);
   for (KernelRun &run : runs) {
     if (plan.shares() <= 1) {
       for (size_t c = 0; c < plan.shares(); ++c)

@@ -1,9 +1,9 @@
 // A launch on the CPU: check everything, then run the kernels over the list.
 #pragma once
 
+#include "compiler/support/Threads.h"
 #include "runtime/launch/Scalars.h"
 #include "runtime/launch/Tensors.h"
-#include "runtime/launch/Threads.h"
 
 #include <functional>
 

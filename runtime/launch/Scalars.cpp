@@ -1,5 +1,7 @@
 #include "runtime/launch/Scalars.h"
 
+#include "compiler/support/FloatMode.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -108,6 +110,7 @@ Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray 
   if (!places)
     return places.takeError();
 
+  StandardFloatMode mode; // where denormals count as zero, a tiny negative one would pass ">= 0"
   ScalarRows rows;
   rows.columns = hypers.size();
   for (size_t i = 0; i < given.size(); ++i)

@@ -25,13 +25,24 @@ TEST(Features, UnknownNamesAreRefused) {
             "expected a CPU feature of x86-64 (avx, avx2, fma, f16c, avx512f, avx512bw, avx512dq, "
             "avx512vl), got 'avx9'");
   EXPECT_EQ(render(Features::parse("znver4").error()),
-            "expected CPU features like 'x86-64+avx+avx2+fma', got 'znver4'");
+            "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got 'znver4'");
 }
 
-TEST(Features, FeatureWithoutWhatItNeedsIsDropped) {
-  auto features = Features::parse("x86-64+avx+avx2+fma+f16c+avx512bw+avx512vl");
-  ASSERT_TRUE(features);
-  EXPECT_EQ(features->canonical(), "x86-64+avx+avx2+fma+f16c");
+TEST(Features, WhatAFeatureNeedsIsAdded) {
+  EXPECT_EQ(Features::parse("x86-64+fma")->canonical(), "x86-64+avx+fma");
+  EXPECT_EQ(Features::parse("x86-64+avx512bw")->canonical(),
+            "x86-64+avx+avx2+fma+f16c+avx512f+avx512bw");
+}
+
+TEST(Features, WhatTheMachineLacksIsNamed) {
+  auto machine = Features::parse("x86-64+avx2+fma");
+  EXPECT_TRUE(Features::parse("x86-64+avx2")->checkRunsOn(*machine));
+  auto refused = Features::parse("x86-64+avx2+f16c+fma")->checkRunsOn(*machine);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::DEVICE);
+  EXPECT_EQ(refused.error().text,
+            "expected CPU features that this machine has (x86-64+avx+avx2+fma), got f16c too");
+  EXPECT_EQ(Features::parse("aarch64+neon")->checkRunsOn(*machine).error().code, Code::DEVICE);
 }
 
 TEST(Features, VectorsAreAsWideAsTheFeaturesAllow) {
@@ -43,6 +54,29 @@ TEST(Features, VectorsAreAsWideAsTheFeaturesAllow) {
 }
 
 #if defined(__x86_64__)
+std::string readFeatures(const char *text, bool runsHere = false) {
+  fw_cpu_bytes *bytes = nullptr;
+  fw_cpu_error error = {sizeof error, nullptr, nullptr};
+  int status = fw_cpu_read_features(text, runsHere, &bytes, &error);
+  fw_cpu_bytes *said = status ? error.text : bytes;
+  std::string out = (status ? std::to_string(status) + " " : "") + fw_cpu_bytes_data(said);
+  fw_cpu_bytes_destroy(error.text);
+  fw_cpu_bytes_destroy(error.log);
+  fw_cpu_bytes_destroy(bytes);
+  return out;
+}
+
+TEST(Features, EveryWayToWriteASetGivesOneText) {
+  for (const char *text : {"+avx2,+fma", "+fma,+avx2", "+fma, +avx2", "x86-64+avx2+fma",
+                           "x86-64+fma+avx2+avx", "+fma+avx2+fma"})
+    EXPECT_EQ(readFeatures(text), "x86-64+avx+avx2+fma") << text;
+  EXPECT_EQ(readFeatures("", /*runsHere=*/true), fw_cpu_host_features());
+  EXPECT_EQ(readFeatures("aarch64+neon"), "aarch64+neon");
+  EXPECT_EQ(readFeatures("aarch64+neon", /*runsHere=*/true).substr(0, 2),
+            std::to_string(int(Code::DEVICE)) + " ");
+  EXPECT_EQ(readFeatures("-fma").substr(0, 1), std::to_string(int(Code::USAGE)));
+}
+
 // A hypervisor or kernel that hides AVX-512 of a Zen 4: the feature list lacks what the name
 // implies, and parts of it that need the missing ones may be left in.
 TEST(case_R05, ZenFourWithoutAvx512GetsNoAvx512) {

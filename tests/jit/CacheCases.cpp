@@ -388,7 +388,7 @@ TEST(CacheCases, case_R07) {
       ++calls;
       return Result<std::string>("code for " + features);
     });
-    return (*object)->code;
+    return std::string((*object)->code);
   };
   EXPECT_EQ(objectFor("+avx2,+avx512f"), "code for +avx2,+avx512f");
   EXPECT_EQ(objectFor("+avx2"), "code for +avx2");

@@ -186,23 +186,6 @@ TEST(Cache, strictModeTakesWhatIsThere) {
   EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
 }
 
-TEST(Cache, readOnlyFoldersComeAfterTheUsersOwn) {
-  TemporaryFolder packed, own;
-  StubCompiler compiler;
-  {
-    Cache cache(optionsFor(packed.path));
-    ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
-  }
-  CacheOptions options = optionsFor(own.path);
-  options.readOnlyFolders = {packed.path};
-  Cache cache(options);
-  EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
-  EXPECT_TRUE(givesRightKernel(cache, compiler, "b"));
-  EXPECT_EQ(compiler.calls, 2);
-  EXPECT_EQ(cache.folder()->list().size(), 1u) << "a hit in a pack is not copied";
-  EXPECT_EQ(cache.list().size(), 2u);
-}
-
 TEST(Cache, damagedEntryIsMadeAnewWithOneWarning) {
   for (auto damage : std::vector<std::function<void(std::string &)>>{
            [](std::string &bytes) { bytes.resize(bytes.size() / 2); }, // truncated

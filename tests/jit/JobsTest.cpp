@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <vector>
 
 namespace fw::jit {
@@ -24,20 +23,6 @@ TEST(Jobs, eachRunsOnceAndFinishedIsCalledOneAtATime) {
 
 TEST(Jobs, noJobsAreNoError) {
   runJobs(0, 4, [](size_t) { FAIL(); });
-}
-
-TEST(Jobs, affinityBoundsTheThreads) {
-  cpu_set_t before, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  EXPECT_GE(usableThreads(), 1u);
-  EXPECT_LE(usableThreads(), unsigned(CPU_COUNT(&before)));
-  CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
-    if (CPU_ISSET(cpu, &before))
-      CPU_SET(cpu, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_EQ(usableThreads(), 1u);
-  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 } // namespace

@@ -11,9 +11,10 @@ TEST(Target, unknownArchNamesTheListAndTheRemedy) {
   Result<const Arch *> found = findArch("sm_91");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Code::USAGE);
-  EXPECT_EQ(found.error().text,
-            "expected an arch (sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, "
-            "sm_110, sm_120, sm_121), got 'sm_91'");
+  std::string names;
+  for (const Arch &row : archs())
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
+  EXPECT_EQ(found.error().text, "expected an arch (" + names + "), got 'sm_91'");
   EXPECT_NE(found.error().remedy, "");
 }
 
@@ -61,13 +62,10 @@ TEST(Target, everyRowObeysWhatTheHardwareFixes) {
   }
 }
 
-TEST(Target, namesOfFeaturesAndLimitsAreFoundAgain) {
+TEST(Target, namesOfFeaturesAreFoundAgain) {
   EXPECT_EQ(findFeature("l2_policy"), Feature::l2_policy);
   EXPECT_STREQ(featureName(Feature::bulk_copy), "bulk_copy");
   EXPECT_EQ(findFeature("warp_drive"), std::nullopt);
-  EXPECT_EQ(findLimit("threads_per_sm"), Limit::threads_per_sm);
-  EXPECT_STREQ(limitName(Limit::cluster_blocks), "cluster_blocks");
-  EXPECT_EQ(findLimit("l2_bytes"), std::nullopt);
 }
 
 TEST(Target, featuresGrowWithGenerations) {
@@ -121,11 +119,11 @@ TEST(Target, deviceThatNvrtcNoLongerKnowsIsRefused) {
 }
 
 TEST(Target, archThatOnlyNvrtcKnowsTakesTheRulesOfTheNearestOlderRow) {
-  const int supported[] = {90, 130};
-  Result<CompileTarget> target = compileTargetFor(13, 0, supported);
+  const int supported[] = {90, 990};
+  Result<CompileTarget> target = compileTargetFor(99, 0, supported);
   ASSERT_TRUE(target);
-  EXPECT_EQ(target->option, "sm_130");
-  EXPECT_EQ(target->row, &arch("sm_121"));
+  EXPECT_EQ(target->option, "sm_990");
+  EXPECT_EQ(target->row, &archs().back());
   EXPECT_FALSE(target->ptx);
   EXPECT_NE(target->note.find("not in the arch table"), std::string::npos);
 }
