@@ -166,12 +166,25 @@ struct Compiler::Impl {
                               [&] { return (*library)->compile(phases, features, "object"); });
   }
 
+  void dumpStages(const ResolvedRequest &request, const Lowered &lowered, const std::string &folder,
+                  const std::string &key) {
+    const bool forCpu = lowered.sources.empty();
+    dump({.folder = folder,
+          .key = key,
+          .lowered = lowered,
+          .machineStage = forCpu ? "ll" : "ptx",
+          .machineText = [&] { return forCpu ? llvmText(request) : ptxText(request); }},
+         jit::Reporter(options.log));
+  }
+
   /// The record with the key of every kernel, all of which are in the cache afterwards.
-  Result<jit::ProgramRecord> produce(const ResolvedRequest &request) {
-    auto lowered = lower(request);
+  Result<jit::ProgramRecord> produce(const ResolvedRequest &request, const std::string &key) {
+    const std::string &folder = options.settings.text(jit::Knob::dump);
+    auto lowered = lower(request, /*keepStages=*/!folder.empty());
     if (!lowered)
       return lowered.takeError();
-    dump(options.settings, request, *lowered);
+    if (!folder.empty())
+      dumpStages(request, *lowered, folder, key);
     jit::ProgramRecord &record = lowered->record;
     for (size_t i = 0; i < record.kernels.size(); ++i) {
       const jit::LaunchRecord &launch = record.kernels[i].launch;
@@ -227,7 +240,7 @@ struct Compiler::Impl {
                                         bool &made) {
     auto make = [&] {
       made = true;
-      return produce(request);
+      return produce(request, key);
     };
     if (!cache.isStrict())
       return jit::compileProgram(cache, key, describe(request), make);
@@ -248,7 +261,7 @@ struct Compiler::Impl {
     if (!program || *program)
       return program;
     made = true; // the record outlived its kernels
-    record = produce(request);
+    record = produce(request, key);
     if (!record)
       return record.takeError();
     program = load(request, *record);

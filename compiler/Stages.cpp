@@ -56,9 +56,28 @@ passes::Stage lastStage(const ResolvedRequest &request) {
   return target::isCpuTarget(request.request.target) ? passes::Stage::Phases : passes::Stage::Cuda;
 }
 
+/// Each module on the way to the last, lowered anew: only dumps ask for them.
+Result<std::vector<StageText>> stageTexts(const ResolvedRequest &request) {
+  constexpr std::pair<const char *, passes::Stage> kStages[] = {
+      {"semantic.mlir", passes::Stage::Semantic},
+      {"contracted.mlir", passes::Stage::Contracted},
+      {"phases.mlir", passes::Stage::Phases},
+      {"schedule.mlir", passes::Stage::Cuda}};
+  std::vector<StageText> texts = {{"request", request.canonicalText}};
+  for (auto [name, stage] : kStages) {
+    if (stage > lastStage(request))
+      break;
+    auto lowered = lowerTo(request, stage);
+    if (!lowered)
+      return lowered.takeError();
+    texts.push_back({name, lowered->text()});
+  }
+  return texts;
+}
+
 } // namespace
 
-Result<Lowered> lower(const ResolvedRequest &request) {
+Result<Lowered> lower(const ResolvedRequest &request, bool keepStages) {
   auto lowered = lowerTo(request, lastStage(request));
   if (!lowered)
     return lowered.takeError();
@@ -67,7 +86,13 @@ Result<Lowered> lower(const ResolvedRequest &request) {
   auto record = buildRecord(program, request);
   if (!record)
     return record.takeError();
-  Lowered out{std::move(*record), {}, {}};
+  Lowered out{.record = std::move(*record)};
+  if (keepStages) {
+    auto stages = stageTexts(request);
+    if (!stages)
+      return stages.takeError();
+    out.stages = std::move(*stages);
+  }
   if (target::isCpuTarget(request.request.target)) {
     out.phases = lowered->text();
     return out;
@@ -75,11 +100,10 @@ Result<Lowered> lower(const ResolvedRequest &request) {
   auto arch = target::findArch(request.request.target);
   if (!arch)
     return arch.takeError();
-  auto kernels = emit::printCuda(program, **arch);
-  if (!kernels)
-    return kernels.takeError();
-  for (emit::EmittedKernel &kernel : *kernels)
-    out.sources.push_back(std::move(kernel.source));
+  auto sources = emit::printCuda(program, **arch);
+  if (!sources)
+    return sources.takeError();
+  out.sources = std::move(*sources);
   return out;
 }
 

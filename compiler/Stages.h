@@ -10,14 +10,21 @@
 
 namespace fw {
 
+/// The text of one stage, as a dump has it.
+struct StageText {
+  std::string name; ///< "semantic.mlir"
+  std::string text;
+};
+
 /// What is compiled further: CUDA source of every kernel, or the phase-level module for the CPU.
 struct Lowered {
   jit::ProgramRecord record;
-  std::vector<std::string> sources; ///< one per record.kernels; empty for the CPU
-  std::string phases;               ///< module text; empty for CUDA
+  std::vector<std::string> sources = {}; ///< one per record.kernels; empty for the CPU
+  std::string phases = {};               ///< module text; empty for CUDA
+  std::vector<StageText> stages = {};    ///< of the way down, in order; empty unless asked for
 };
 
-Result<Lowered> lower(const ResolvedRequest &request);
+Result<Lowered> lower(const ResolvedRequest &request, bool keepStages = false);
 
 /// Module text at the semantic level: after specialise and features (what the evaluator's bounds
 /// are about), or after fma as well (what its bits are about).

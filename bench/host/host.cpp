@@ -73,8 +73,7 @@ std::shared_ptr<const fw::jit::Nvrtc> openNvrtc() {
   return *nvrtc;
 }
 
-// --- H4
-// -----------------------------------------------------------------------------------------------
+//===-- H4 ---===//
 
 double emptyKernelMs(const fw::jit::Nvrtc &nvrtc, const std::string &arch) {
   return millisecondsOf([&] {
@@ -120,8 +119,7 @@ void measureColdCompiles(std::vector<Row> &rows, const fw::jit::Nvrtc &nvrtc,
   }
 }
 
-// --- H5
-// -----------------------------------------------------------------------------------------------
+//===-- H5 ---===//
 
 void measureWarmPrograms(std::vector<Row> &rows, const Options &options, Folder &folder) {
   std::string cacheDir = folder.fresh();
@@ -156,8 +154,7 @@ void measureWarmPrograms(std::vector<Row> &rows, const Options &options, Folder 
   fw_context_destroy(context);
 }
 
-// --- H6
-// -----------------------------------------------------------------------------------------------
+//===-- H6 ---===//
 
 /// A hundred different ops of an optimizer's size in one file.
 std::string hundredOps() {
@@ -209,8 +206,7 @@ void measureFreshProcesses(std::vector<Row> &rows, const std::string &folderOfPr
   }
 }
 
-// --- H8
-// -----------------------------------------------------------------------------------------------
+//===-- H8 ---===//
 
 #if defined(__x86_64__)
 __attribute__((target_clones("avx512f", "avx2", "default")))

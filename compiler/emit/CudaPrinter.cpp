@@ -38,7 +38,7 @@ public:
         slots.push_back(result);
   }
 
-  Result<EmittedKernel> print() {
+  Result<std::string> print() {
     ScheduleAttr schedule = kernel.getScheduleAttr();
     const auto *skeleton =
         schedule ? templates::findSkeleton(schedule.getSkeleton().strref()) : nullptr;
@@ -56,28 +56,10 @@ public:
     Result<std::string> vocabulary = printVocabulary(*skeleton, body);
     if (!vocabulary)
       return vocabulary.takeError();
-    return facts(*comments + *vocabulary + body);
+    return *comments + *vocabulary + body;
   }
 
 private:
-  EmittedKernel facts(std::string source) {
-    ScheduleAttr schedule = kernel.getScheduleAttr();
-    EmittedKernel out;
-    out.source = std::move(source);
-    out.symbol = kernel.getSymName().str();
-    out.pattern = stringifyPattern(kernel.getPattern()).str();
-    out.skeleton = schedule.getSkeleton().str();
-    out.real = kernel.getReal().isF64() ? "f64" : "f32";
-    out.threads = schedule.get("threads");
-    out.vec = schedule.get("vec");
-    out.inflight = schedule.get("inflight");
-    out.chunk = schedule.get("chunk");
-    out.slots = unsigned(slots.size());
-    for (auto operand : program.getOperands().getAsRange<OperandAttr>())
-      out.operands.push_back(operand.getName().str());
-    return out;
-  }
-
   Result<std::string> printComments() {
     std::string out = "// " + kernel.getSymName().str() + "\n";
     for (auto scalars : program.getBody().getOps<ScalarsOp>()) {
@@ -215,10 +197,10 @@ private:
 
 } // namespace
 
-Result<std::vector<EmittedKernel>> printCuda(ProgramOp program, const target::Arch &arch) {
-  std::vector<EmittedKernel> kernels;
+Result<std::vector<std::string>> printCuda(ProgramOp program, const target::Arch &arch) {
+  std::vector<std::string> kernels;
   for (KernelOp kernel : program.getBody().getOps<KernelOp>()) {
-    Result<EmittedKernel> printed = KernelPrinter(program, kernel, arch).print();
+    Result<std::string> printed = KernelPrinter(program, kernel, arch).print();
     if (!printed)
       return printed.takeError();
     kernels.push_back(std::move(*printed));

@@ -2,6 +2,7 @@
 #include "compiler/passes/FeatureTable.h"
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Precision.h"
+#include "compiler/passes/Refusal.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/Debug.h"
@@ -28,12 +29,14 @@ public:
     Result<DtypeBindings> bindings = parseDtypes(dtypes.getValue());
     Result<std::vector<AddedOperand>> added = addedFor(op);
     if (!bindings || !added) {
-      op.emitError() << render(bindings ? added.error() : bindings.error());
+      refuse(op, bindings ? added.error() : bindings.error());
       return signalPassFailure();
     }
     for (const auto &[name, dtype] : *bindings)
       if (llvm::none_of(*added, [&](const AddedOperand &row) { return row.name == name; })) {
-        op.emitError() << "expected a copy of a parameter to bind a dtype to, got '" << name << "'";
+        refuse(op, {.code = Code::USAGE,
+                    .text = "expected a copy of a parameter to bind a dtype to, got '" + name + "'",
+                    .remedy = "name it <parameter>.copy"});
         return signalPassFailure();
       }
     appendOperands(op, *added, *bindings);

@@ -6,7 +6,7 @@ namespace fw::passes {
 namespace {
 
 constexpr Feature kFeatures[] = {
-#define FW_FEATURE(...) Feature{__VA_ARGS__},
+#define FW_FEATURE(pass, ...) Feature{__VA_ARGS__},
 #include "compiler/passes/features.def"
 #undef FW_FEATURE
 };

@@ -12,7 +12,6 @@ namespace fw::passes {
 
 struct Feature {
   std::string_view name;
-  std::string_view pass;
   std::string_view kind;
   std::string_view role;
   std::string_view operand;

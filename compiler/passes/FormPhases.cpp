@@ -1,5 +1,6 @@
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Precision.h"
+#include "compiler/passes/Refusal.h"
 #include "compiler/passes/Scopes.h"
 
 #include "mlir/IR/Builders.h"
@@ -148,15 +149,17 @@ private:
   /// What a single pass over elements cannot do is refused by name.
   LogicalResult check(OpOp op) {
     if (!op.getDomain().isElements())
-      return op.emitOpError() << "expected an op over elements, got domain "
-                              << stringifyDomainForm(op.getDomain().getForm())
-                              << "; rows and axes are not compiled yet";
+      return refuse(op, {.code = Code::USAGE,
+                         .text = "expected an op over elements, got domain " +
+                                 stringifyDomainForm(op.getDomain().getForm()).str(),
+                         .remedy = "rows and axes are not compiled yet"});
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       if (!operand.getScope().isElement())
-        return op.emitOpError() << "expected operands with one value per element, got '"
-                                << operand.getName().getValue() << "' of scope "
-                                << stringifyScopeLevel(operand.getScope().getLevel())
-                                << "; such operands are not compiled yet";
+        return refuse(op, {.code = Code::USAGE,
+                           .text = "expected operands with one value per element, got '" +
+                                   operand.getName().str() + "' of scope " +
+                                   stringifyScopeLevel(operand.getScope().getLevel()).str(),
+                           .remedy = "such operands are not compiled yet"});
     const auto &scopes = getChildAnalysis<ScopeAnalysis>(op);
     for (Operation &inner : op.getBody().front())
       if (failed(checkBody(&inner, scopes)))
@@ -166,12 +169,13 @@ private:
 
   LogicalResult checkBody(Operation *inner, const ScopeAnalysis &scopes) {
     if (auto reduce = dyn_cast<ReduceOp>(inner))
-      return reduce.emitOpError() << "expected an op without reductions, got "
-                                  << stringifyReduceKind(reduce.getKind()) << "["
-                                  << stringifyScopeLevel(reduce.getKeep().getLevel())
-                                  << "], which ends a "
-                                  << (reduce.getKeep().isUniform() ? "kernel" : "pass")
-                                  << "; reductions are not compiled yet";
+      return refuse(reduce, {.code = Code::USAGE,
+                             .text = "expected an op without reductions, got " +
+                                     stringifyReduceKind(reduce.getKind()).str() + "[" +
+                                     stringifyScopeLevel(reduce.getKeep().getLevel()).str() +
+                                     "], which ends a " +
+                                     (reduce.getKeep().isUniform() ? "kernel" : "pass"),
+                             .remedy = "reductions are not compiled yet"});
     if (isa<StoredOp, RoundToOp, LargestOp>(inner))
       return inner->emitOpError() << "expected a body with bound dtypes; run specialise first";
     auto uniform = dyn_cast<UniformOp>(inner);

@@ -2,12 +2,14 @@
 
 #include "compiler/passes/FeatureTable.h"
 #include "compiler/passes/Passes.h"
+#include "compiler/passes/Refusal.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace mlir;
 
@@ -16,11 +18,16 @@ namespace {
 
 using FeaturePass = std::unique_ptr<Pass> (*)(std::string dtypes);
 
-/// The pass of a row of features.def.
-FeaturePass passOf(std::string_view name) {
-  if (name == "feature-copy")
-    return [](std::string dtypes) { return createFeatureCopy({std::move(dtypes)}); };
-  return nullptr;
+/// The pass of each row of features.def.
+constexpr FeaturePass kFeaturePasses[] = {
+#define FW_FEATURE(pass, ...)                                                                      \
+  [](std::string dtypes) -> std::unique_ptr<Pass> { return create##pass({std::move(dtypes)}); },
+#include "compiler/passes/features.def"
+#undef FW_FEATURE
+};
+
+FeaturePass passOf(const Feature &feature) {
+  return kFeaturePasses[&feature - allFeatures().data()];
 }
 
 using OwnsName = llvm::function_ref<bool(StringRef operand)>;
@@ -50,7 +57,7 @@ Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options)
     return llvm::none_of(features, [&](const Feature *row) { return isAddedBy(*row, name); });
   })}));
   for (const Feature *feature : features)
-    nested.addPass(passOf(feature->pass)(
+    nested.addPass(passOf(*feature)(
         selectDtypes(options.dtypes, [&](StringRef name) { return isAddedBy(*feature, name); })));
   nested.addPass(createInferScopes());
   return {};
@@ -91,12 +98,15 @@ Result<void> buildPipeline(OpPassManager &manager, Stage stage, const PipelineOp
 }
 
 Result<void> runPipeline(ModuleOp module, Stage stage, const PipelineOptions &options) {
-  Error error{.code = Code::USAGE, .text = ""};
+  std::optional<Error> refused;
+  Error fault{.code = Code::INTERNAL, .text = ""};
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (error.text.empty())
-      error.text = diagnostic.str();
+    if (auto refusal = refusalOf(diagnostic); refusal && !refused)
+      refused = std::move(refusal);
+    else if (fault.text.empty())
+      fault.text = diagnostic.str();
     else
-      error.log += diagnostic.str() + "\n";
+      fault.log += diagnostic.str() + "\n";
     return success();
   });
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
@@ -104,7 +114,7 @@ Result<void> runPipeline(ModuleOp module, Stage stage, const PipelineOptions &op
     return built;
   if (succeeded(manager.run(module)))
     return {};
-  return error;
+  return refused ? *refused : fault;
 }
 
 namespace {

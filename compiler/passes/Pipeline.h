@@ -32,7 +32,8 @@ enum class Stage {
 Result<void> buildPipeline(mlir::OpPassManager &manager, Stage stage,
                            const PipelineOptions &options);
 
-/// Runs them on `module`. A pass that refuses gives an error with its messages.
+/// Runs them on `module`. What a pass refuses of the request is the error that it refuses with; any
+/// other diagnostic is a fault of the compiler, INTERNAL: requests and op texts are checked before.
 Result<void> runPipeline(mlir::ModuleOp module, Stage stage, const PipelineOptions &options);
 
 /// Pipelines `fuse-to-semantic`, `fuse-to-contracted`, `fuse-to-phases` and `fuse-to-cuda` for the

@@ -1,5 +1,6 @@
 #include "compiler/dialect/Dtypes.h"
 #include "compiler/passes/Passes.h"
+#include "compiler/passes/Refusal.h"
 #include "compiler/passes/rules/Elements.h"
 #include "compiler/target/Target.h"
 
@@ -51,7 +52,7 @@ public:
     Result<const target::Arch *> row = target::findArch(arch.getValue());
     Result<ScheduleOverrides> fixed = parseOverrides(overrides.getValue());
     if (!row || !fixed) {
-      program.emitError() << render(row ? fixed.error() : row.error());
+      refuse(program, row ? fixed.error() : row.error());
       return signalPassFailure();
     }
     for (KernelOp kernel : program.getBody().getOps<KernelOp>())
@@ -71,7 +72,7 @@ private:
     Result<ElementsSchedule> schedule =
         scheduleElements(streamsOf(getOperation(), kernel), limits, fixed);
     if (!schedule)
-      return kernel.emitError() << render(schedule.error());
+      return refuse(kernel, schedule.error());
     setSchedule(kernel, *schedule);
     ++numScheduled;
     return success();

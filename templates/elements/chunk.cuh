@@ -1,7 +1,8 @@
 // Skeleton `chunk` of pattern `elements`: one block walks one chunk record of a list of tensors.
 //
-//   struct Op {                                  // filled by the printer; In and Out are structs
-//   of Raw
+// The printer writes an Op; its In and Out are structs of Raw words:
+//
+//   struct Op {
 //     static constexpr int V, INFLIGHT, THREADS, OPERANDS, SLOTS;   using Real = float or double;
 //     template <int W> struct In;   template <int W> struct Out;   struct Uniform;
 //     static Uniform uniform(const Real *scalars);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -50,9 +51,26 @@ public:
     std::map<std::string, void *> data;
   };
 
+  using Scalars = std::map<std::string, std::vector<double>>;
+
+  /// What the reference says of an operand's elements.
+  struct Range {
+    double value, bound;
+    bool holds(double x) const { return std::abs(x - value) <= bound; }
+  };
+  /// Written operand -> its elements after a launch.
+  using Reference = std::map<std::string, std::vector<Range>>;
+
+  /// The reference of each entry, from the data as they are before a launch.
+  std::vector<Reference> evaluate(const std::vector<Entry> &list, const Scalars &scalars) const {
+    std::vector<Reference> references;
+    for (size_t i = 0; i < list.size(); ++i)
+      references.push_back(evaluateEntry(list[i], scalars, i));
+    return references;
+  }
+
   /// Launches over the list; a scalar with more than one value has one per entry.
-  void launch(const std::vector<Entry> &list,
-              const std::map<std::string, std::vector<double>> &scalars) const {
+  void launch(const std::vector<Entry> &list, const Scalars &scalars) const {
     std::vector<fw_tensor> tensors;
     for (const Entry &entry : list)
       for (size_t k = 0; k < names.size(); ++k)
@@ -77,7 +95,31 @@ private:
       check(fw_request_operand(request, k, &info));
       names.push_back(info.name);
       dtypes.push_back(info.dtype);
+      written.push_back(info.written != 0);
     }
+  }
+
+  Reference evaluateEntry(const Entry &entry, const Scalars &scalars, size_t index) const {
+    std::vector<fw_tensor> tensors;
+    size_t outputs = 0;
+    for (size_t k = 0; k < names.size(); ++k) {
+      tensors.push_back(tensor(entry, k));
+      outputs += written[k];
+    }
+    std::vector<fw_scalar> row;
+    for (auto &[name, value] : scalars)
+      row.push_back(
+          {sizeof(fw_scalar), 0, name.c_str(), value[value.size() > 1 ? index : 0], nullptr, 0});
+    const size_t count = size_t(entry.count);
+    std::vector<double> values(outputs * count), bounds(outputs * count);
+    check(fw_evaluate(request, tensors.data(), tensors.size(), row.data(), row.size(),
+                      values.data(), bounds.data()));
+    Reference reference;
+    size_t at = 0;
+    for (size_t k = 0; k < names.size(); ++k)
+      for (size_t i = 0; written[k] && i < count; ++i, ++at)
+        reference[names[k]].push_back({values[at], bounds[at]});
+    return reference;
   }
 
   fw_tensor tensor(const Entry &entry, size_t k) const {
@@ -97,6 +139,16 @@ private:
   fw_request *request = nullptr;
   fw_program *program = nullptr;
   std::vector<std::string> names, dtypes;
+  std::vector<bool> written;
 };
+
+/// What was produced is within the reference's bound, and so is the number that the case calls
+/// right: the two agree on what is right.
+inline void expectRight(double produced, double right, const Kernel::Range &reference) {
+  EXPECT_TRUE(reference.holds(produced))
+      << produced << " is not " << reference.value << " +- " << reference.bound;
+  EXPECT_TRUE(reference.holds(right))
+      << right << " of the case is not " << reference.value << " +- " << reference.bound;
+}
 
 } // namespace cases

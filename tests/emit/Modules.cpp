@@ -27,7 +27,7 @@ Compiled compile(const std::string &text, passes::Stage stage,
   return out;
 }
 
-emit::EmittedKernel print(const std::string &text, const passes::PipelineOptions &options) {
+std::string print(const std::string &text, const passes::PipelineOptions &options) {
   Compiled compiled = compile(text, passes::Stage::Cuda, options);
   auto kernels = emit::printCuda(compiled.program(), **target::findArch(options.arch));
   EXPECT_TRUE(kernels) << render(kernels.error());

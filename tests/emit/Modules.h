@@ -28,6 +28,6 @@ Compiled compile(const std::string &text, passes::Stage stage,
                  const passes::PipelineOptions &options);
 
 /// The one kernel of `text` in CUDA.
-emit::EmittedKernel print(const std::string &text, const passes::PipelineOptions &options);
+std::string print(const std::string &text, const passes::PipelineOptions &options);
 
 } // namespace fw::test

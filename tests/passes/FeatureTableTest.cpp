@@ -13,7 +13,6 @@ const std::vector<FeatureOperand> kSgd{{"p", "param"}, {"g", "grad"}, {"m", "sta
 // Rows that exclude each other; the shipped table has none yet.
 constexpr Feature kTable[] = {
     {.name = "copy",
-     .pass = "",
      .kind = "output",
      .role = "param",
      .operand = "{0}.copy",
@@ -23,7 +22,6 @@ constexpr Feature kTable[] = {
      .reason = "",
      .help = ""},
     {.name = "master",
-     .pass = "",
      .kind = "codec",
      .role = "param",
      .operand = "{0}.master",
@@ -33,7 +31,6 @@ constexpr Feature kTable[] = {
      .reason = "both keep the low bits of a parameter",
      .help = ""},
     {.name = "split",
-     .pass = "",
      .kind = "codec",
      .role = "param",
      .operand = "{0}.rest",

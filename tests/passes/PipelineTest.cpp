@@ -63,6 +63,54 @@ TEST(Pipeline, APassThatRefusesGivesAnErrorWithItsMessage) {
             "expected a feature (copy), got 'kopy'; choose one of the list");
 }
 
+TEST(Pipeline, AScheduleThatCannotWorkIsRefusedWithTextAndRemedyApart) {
+  Outcome out = lower(kSgd, Stage::Cuda, {.arch = "sm_90", .schedule = "vec=8"});
+  ASSERT_FALSE(out.result);
+  EXPECT_EQ(out.result.error().code, Code::USAGE);
+  EXPECT_EQ(out.result.error().text, "expected vec to be a power of two up to 4 (16 bytes of the "
+                                     "widest stream), got 8");
+  EXPECT_EQ(out.result.error().remedy, "choose a smaller vector, or narrower dtypes");
+}
+
+TEST(Pipeline, AModuleThatNoOpTextGivesIsAFaultOfTheCompiler) {
+  constexpr const char *source = R"(
+fuse.op @wrong over <elements>
+    operands [#fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [#fuse.hyper<name = "n", kind = int>] {
+  %0 = fuse.scalar "n" : i64
+  %1 = fuse.uniform %0 : i64 to i64
+  %2 = arith.sitofp %1 : i64 to f32
+  fuse.write "y", %2 : f32
+})";
+  Outcome out = lower(source, Stage::Phases, {});
+  ASSERT_FALSE(out.result);
+  EXPECT_EQ(out.result.error().code, Code::INTERNAL);
+  EXPECT_NE(out.result.error().text.find("expected a real or a bool"), std::string::npos)
+      << out.result.error().text;
+}
+
+TEST(Pipeline, SymbolsOfOpsWithManyOperandsAreShortAndDiffer) {
+  auto symbolOf = [](const char *dtype) {
+    std::string operands, body;
+    for (int k = 0; k < 120; ++k) {
+      std::string name = "\"operand" + std::to_string(k) + "\"", value = "%v" + std::to_string(k);
+      operands += std::string(k ? ", " : "") + "#fuse.operand<name = " + name +
+                  ", role = param, dtype = \"f32\", scope = <element>>";
+      body +=
+          value + " = fuse.read " + name + " : f32\nfuse.write " + name + ", " + value + " : f32\n";
+    }
+    std::string source =
+        "fuse.op @wide over <elements> operands [" + operands + "] scalars [] {\n" + body + "}";
+    Outcome out = lower(source.c_str(), Stage::Cuda,
+                        {.dtypes = "operand119=" + std::string(dtype), .arch = "sm_90"});
+    EXPECT_TRUE(out.result) << (out.result ? "" : render(out.result.error()));
+    size_t at = out.text.find("@fw_wide");
+    return out.text.substr(at, out.text.find_first_of(" (", at) - at);
+  };
+  EXPECT_LE(symbolOf("f32").size(), 200u);
+  EXPECT_NE(symbolOf("f32"), symbolOf("f16"));
+}
+
 TEST(Pipeline, ADtypeOfAnOperandThatNoFeatureAddsIsRefused) {
   Outcome without = lower(kSgd, Stage::Phases, {.dtypes = "p.copy=f16"});
   ASSERT_FALSE(without.result);

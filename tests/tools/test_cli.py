@@ -26,7 +26,8 @@ op rmsprop over elements {
   p = p - lr*b                           # E3
 }
 """
-SHIPPED = ["adam", "adamw", "axpby", "cast", "lion", "scale", "sgd"]
+# Every op is the only one of its file.
+SHIPPED = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "ops").rglob("*.fuse"))
 
 
 class Cli(unittest.TestCase):
@@ -181,12 +182,50 @@ class Emit(Cli):
         self.assertIn("threads = 256", text)
 
     def test_stage_and_target_must_fit(self):
-        self.assertIn("for example sm_90", self.run_cli("emit", "adamw", "--stage", "cuda", code=2).stderr)
+        self.assertIn("`fusewright doctor` lists them", self.run_cli("emit", "adamw", "--stage", "cuda", code=2).stderr)
         self.assertIn("leave the arch out", self.run_cli("emit", "adamw", "--stage", "llvm", "--arch", "sm_90", code=2).stderr)
 
     def test_ptx(self):
         self.need_nvrtc()
         self.assertIn(".entry", self.run_cli("emit", "scale", "--stage", "ptx", "--arch", "sm_90").stdout)
+
+
+class Dump(Cli):
+    def stages(self, folder):
+        """{symbol and key: its stages}"""
+        files = {}
+        for path in folder.iterdir():
+            stem, _, stage = path.name.partition(".")
+            files.setdefault(stem, set()).add(stage)
+        return files
+
+    def test_every_stage_of_every_program(self):
+        self.need_nvrtc()
+        folder = self.folder / "dump"
+        for option in ("false", "true"):
+            self.run_cli("precompile", "--arch", "cpu,sm_90", "--ops", "adamw", "--option", f"amsgrad={option}",
+                         FUSEWRIGHT_DUMP=str(folder))
+        self.run_cli("precompile", "--arch", "cpu", "--ops", "adamw", "--option", "decay=l2",
+                     FUSEWRIGHT_DUMP=str(folder))
+        common = {"request", "semantic.mlir", "contracted.mlir", "phases.mlir"}
+        stages = list(self.stages(folder).values())
+        self.assertEqual(stages.count(common | {"ll"}), 3)
+        self.assertEqual(stages.count(common | {"schedule.mlir", "cu", "ptx"}), 2)
+        self.assertEqual(len(stages), 5)
+
+    def test_a_folder_that_cannot_be_written_is_one_warning(self):
+        file = self.write("file", "")
+        run = self.run_cli("precompile", "--arch", "cpu", "--ops", "scale,sgd", FUSEWRIGHT_DUMP=str(self.folder / file))
+        self.assertEqual(run.stderr.count("FUSEWRIGHT_DUMP"), 1, run.stderr)
+
+    def test_many_operands_have_short_names(self):
+        names = [f"operand_number_{i}" for i in range(120)]
+        wide = self.write("wide.fuse", f"op wide over elements {{\n  in {', '.join(names)};  out y\n"
+                                       f"  y = {' + '.join(names)}\n}}\n")
+        folder = self.folder / "dump"
+        self.run_cli("precompile", "--arch", "cpu", "--ops", wide, "--dtype", "in=f32", FUSEWRIGHT_DUMP=str(folder))
+        (stem, _), = self.stages(folder).items()
+        self.assertLessEqual(len(stem), 200)
 
 
 class Precompile(Cli):
@@ -274,6 +313,35 @@ class Verify(Cli):
             self.assertGreater(program["elements"], 10000)
             for output in program["outputs"]:
                 self.assertLessEqual(output["ratio"], 1)
+                self.assertLessEqual({"case", "case_seed", "tensor", "element"}, set(output))
+
+    def test_a_list_is_long_enough_for_several_threads(self):
+        # Threads share what moves more than 256 KiB; an element of this op moves 2 bytes.
+        program, = self.json_of("verify", "cast", "--dtype", "x=e4m3fn,y=e4m3fn")["verified"]
+        self.assertGreater(program["elements"] * 2, 256 * 1024)
+
+    def test_the_lists_follow_the_schedule(self):
+        def elements(*schedule):
+            return self.json_of("verify", "scale", "--dtype", "in=f32", *schedule)["verified"][0]["elements"]
+        rule, larger = elements(), elements("--schedule", "chunk=65536")
+        self.assertGreater(larger, rule)
+        run = self.run_cli("verify", "scale", "--schedule", "vec=3", code=2)
+        self.assertIn("error: expected vec to be a power of two up to 4 (16 bytes of the widest stream), got 3; "
+                      "choose a smaller vector, or narrower dtypes", run.stderr)
+
+    def test_every_program_says_how_it_is_replayed(self):
+        mine = self.write("mine.fuse", "op mine over elements { in x, w = 1 optional; out y; "
+                                       "option twice = false\n"
+                                       "  if twice { y = 2*x*w } else { y = x*w }\n}\n")
+        program, = self.json_of("verify", mine, "--dtype", "x=bf16", "--option", "twice=true", "--absent", "w",
+                                "--schedule", "threads=128", "--seed", "9")["verified"]
+        self.assertEqual(program["replay"],
+                         "fusewright verify mine.fuse --dtype x=bf16 --option twice=true --absent w "
+                         "--schedule threads=128 --arch sm_90 --seed 9")
+        again, = self.json_of(*program["replay"].split()[1:])["verified"]
+        self.assertEqual(again, program)
+        for program in self.json_of("verify", "scale")["verified"]:
+            self.assertEqual(len(self.json_of(*program["replay"].split()[1:])["verified"]), 1)
 
     def test_the_seed_chooses_the_data(self):
         def errors(seed):

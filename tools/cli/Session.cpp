@@ -4,11 +4,13 @@
 #include "ops/ShippedOps.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <type_traits>
 
 namespace fw::cli {
 
@@ -39,9 +41,22 @@ void addRequestFlags(CLI::App &command, RequestFlags &flags) {
       ->type_name("OPERAND");
   command
       .add_option("--schedule", flags.schedule,
-                  "Decisions instead of the rule's: threads=256,vec=4")
+                  "Decisions instead of the rule's, for an arch: threads=256,vec=4")
       ->delimiter(',')
       ->type_name("KEY=N");
+}
+
+CLI::Validator numberUpTo(uint64_t most) {
+  return CLI::Validator(
+      [most](const std::string &text) -> std::string {
+        uint64_t value = 0;
+        auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+        bool whole = fault == std::errc() && end == text.data() + text.size();
+        return whole && value <= most ? ""
+                                      : "expected a whole number from 0 to " +
+                                            std::to_string(most) + ", got '" + text + "'";
+      },
+      "");
 }
 
 void addJsonFlag(CLI::App &command, Session &session) {
@@ -57,17 +72,38 @@ std::string listShipped() {
   return out;
 }
 
-bool isFile(const std::string &path) {
+bool exists(const std::string &path) {
   std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
+  return std::filesystem::exists(path, ignored);
+}
+
+bool isFolder(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+/// A pipe is as good as a regular file.
+bool isFile(const std::string &path) { return exists(path) && !isFolder(path); }
+
+/// The first `most` bytes: a file may be larger than memory, or have no end.
+Result<std::string> readStart(const std::string &path, size_t most) {
+  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  std::string text(most, '\0');
+  if (file)
+    text.resize(std::fread(text.data(), 1, most, file.get()));
+  if (!file || std::ferror(file.get()))
+    return Error{Code::USAGE,
+                 "expected a readable op file, got '" + path + "': " + std::strerror(errno),
+                 "name a text file that this user may read"};
+  return text;
 }
 
 Result<language::OpHandle> opOfFile(const std::string &path, const std::string &name) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file)
-    return Error{Code::USAGE, "expected a readable op file, got '" + path + "'"};
-  return language::parseOp(text, path, name);
+  // One byte more than a text may have, so that the parser sees that it is too long.
+  Result<std::string> text = readStart(path, language::maxTextBytes + 1);
+  if (!text)
+    return text.takeError();
+  return language::parseOp(*text, path, name);
 }
 
 /// "key=value", or an error that names the flag.
@@ -79,13 +115,18 @@ Result<std::pair<std::string, std::string>> splitPair(const std::string &flag,
   return std::pair(item.substr(0, equals), item.substr(equals + 1));
 }
 
-template <class Map>
-Result<void> addPairs(Map &out, const std::string &flag, const std::vector<std::string> &items) {
+Result<void> addPairs(std::map<std::string, std::string> &out, const std::string &flag,
+                      const std::vector<std::string> &items) {
   for (const std::string &item : items) {
     auto pair = splitPair(flag, item);
     if (!pair)
       return pair.takeError();
-    out[pair->first] = pair->second;
+    const auto &[key, value] = *pair;
+    if (auto [place, added] = out.emplace(key, value); !added && place->second != value)
+      return Error{Code::USAGE,
+                   flag + ": expected one value for '" + key + "', got '" + place->second +
+                       "' and '" + value + "'",
+                   "name it once"};
   }
   return {};
 }
@@ -166,14 +207,34 @@ Result<language::OpHandle> findOp(const std::string &name) {
   std::vector<std::string> names = shippedOpNames();
   if (std::ranges::find(names, name) != names.end())
     return findShippedOp(name);
-  return Error{Code::USAGE, "expected a shipped op, a file or file:name, got '" + name + "'",
+  return Error{Code::USAGE,
+               std::string("expected a shipped op, a file or file:name, got ") +
+                   (isFolder(name) ? "the folder '" : "'") + name + "'",
                "shipped ops are " + listShipped()};
+}
+
+bool namesAll(const std::vector<std::string> &names) {
+  return std::ranges::find(names, "all") != names.end();
+}
+
+std::vector<std::string> unite(const std::vector<std::string> &names,
+                               const std::vector<std::string> &all) {
+  std::vector<std::string> out;
+  auto add = [&](const std::string &name) {
+    if (std::ranges::find(out, name) == out.end())
+      out.push_back(name);
+  };
+  for (const std::string &name : names)
+    if (name == "all")
+      std::ranges::for_each(all, add);
+    else
+      add(name);
+  return out;
 }
 
 Result<std::vector<language::OpHandle>> findOps(const std::vector<std::string> &names) {
   std::vector<language::OpHandle> ops;
-  for (const std::string &name :
-       names == std::vector<std::string>{"all"} ? shippedOpNames() : names) {
+  for (const std::string &name : unite(names, shippedOpNames())) {
     Result<language::OpHandle> op = findOp(name);
     if (!op)
       return op.takeError();
@@ -224,6 +285,28 @@ std::string dtypesText(const Request &request) {
   return out;
 }
 
+namespace {
+
+/// " --flag a,b"; nothing for no items.
+std::string flagText(const std::string &flag, const std::vector<std::string> &items) {
+  std::string out;
+  for (const std::string &item : items)
+    out += (out.empty() ? " --" + flag + " " : ",") + item;
+  return out;
+}
+
+template <class Map> std::vector<std::string> pairs(const Map &map) {
+  std::vector<std::string> out;
+  for (const auto &[key, value] : map)
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
+      out.push_back(key + "=" + std::to_string(value));
+    else
+      out.push_back(key + "=" + value);
+  return out;
+}
+
+} // namespace
+
 std::string choicesText(const Request &request) {
   std::string out;
   for (const auto &[option, value] : request.options)
@@ -231,6 +314,18 @@ std::string choicesText(const Request &request) {
   for (const std::string &feature : request.features)
     out += (out.empty() ? "+" : " +") + feature;
   return out;
+}
+
+std::string flagsText(const Request &request, const ResolvedRequest &resolved) {
+  std::vector<std::string> dtypes = pairs(request.dtypes);
+  if (dtypes.empty() && request.options.empty() && request.features.empty() &&
+      request.absent.empty())
+    for (const RequestOperand &operand : resolved.operands)
+      dtypes.push_back(operand.name + "=" + operand.dtype);
+  return flagText("dtype", dtypes) + flagText("option", pairs(request.options)) +
+         flagText("feature", {request.features.begin(), request.features.end()}) +
+         flagText("absent", {request.absent.begin(), request.absent.end()}) +
+         flagText("schedule", pairs(request.schedule));
 }
 
 int printError(const Error &error) {

@@ -38,10 +38,17 @@ struct RequestFlags {
 };
 void addRequestFlags(CLI::App &command, RequestFlags &flags);
 void addJsonFlag(CLI::App &command, Session &session);
+/// Refuses signs and overflow, which the reader of flags would wrap around.
+CLI::Validator numberUpTo(uint64_t most);
 
 /// The op that OP names: a shipped one, the op of a file, or file:name.
 Result<language::OpHandle> findOp(const std::string &name);
-/// "all" or OPs.
+/// Whether "all" is among the names.
+bool namesAll(const std::vector<std::string> &names);
+/// The names, with `all` in the place of "all"; each once, where it comes first.
+std::vector<std::string> unite(const std::vector<std::string> &names,
+                               const std::vector<std::string> &all);
+/// OPs; "all" stands for the shipped ones.
 Result<std::vector<language::OpHandle>> findOps(const std::vector<std::string> &names);
 
 /// The request of the flags.
@@ -58,6 +65,9 @@ Result<std::vector<Request>> requestsOf(const language::OpHandle &op, const Requ
 std::string dtypesText(const Request &request);
 /// "amsgrad=true +copy"
 std::string choicesText(const Request &request);
+/// " --dtype param=f32 --option amsgrad=true": the flags that name exactly this request. One that
+/// asks for nothing is named by the dtypes that it resolves to.
+std::string flagsText(const Request &request, const ResolvedRequest &resolved);
 
 /// Prints an error with its log on stderr and returns its exit code.
 int printError(const Error &error);

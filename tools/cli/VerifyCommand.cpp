@@ -5,6 +5,8 @@
 #include "tools/cli/Progress.h"
 #include "tools/cli/Table.h"
 
+#include "runtime/launch/Work.h"
+
 #include <algorithm>
 #include <iostream>
 
@@ -14,102 +16,119 @@ namespace {
 
 struct VerifyFlags {
   std::string op;
+  std::string arch = "sm_90";
   uint64_t seed = 1;
   RequestFlags request;
 };
 
 struct Verified {
   Request request;
+  std::string program; ///< "adamw --dtype grad=bf16": the arguments that name it
   verify::Report report;
 };
 
-/// V is 16 bytes of the widest streamed dtype; the chunk is the default schedule's.
-verify::CaseOptions caseOptions(const ResolvedRequest &request, uint64_t seed) {
-  verify::CaseOptions options;
-  options.seed = seed;
-  unsigned widest = 1;
-  for (const RequestOperand &operand : request.operands)
-    if (operand.present)
-      widest = std::max(widest, findDtype(operand.dtype)->bytes);
-  options.vec = 16 / widest;
-  return options;
+/// More than a launch gives to the caller's thread alone, so that several share it.
+constexpr uint64_t kLongBytes = launch::inlineBytes + launch::inlineBytes / 2;
+
+/// The command that verifies one program again.
+std::string replay(const Verified &one, const VerifyFlags &flags) {
+  return "fusewright verify " + one.program + " --arch " + flags.arch + " --seed " +
+         std::to_string(flags.seed);
 }
 
-Result<Verified> verifyOne(const Request &request, uint64_t seed, CpuRunner &runner) {
-  Result<ResolvedRequest> resolved = resolve(request);
+Result<Verified> verifyOne(const Request &request, const VerifyFlags &flags, CpuRunner &runner) {
+  Result<verify::CaseOptions> options = verify::caseOptions(request, flags.arch, flags.seed);
+  if (!options)
+    return options.takeError();
+  options->longBytes = kLongBytes;
+  Request onCpu = request;
+  onCpu.schedule.clear(); // the cases have it; the CPU has no schedule
+  Result<ResolvedRequest> resolved = resolve(onCpu);
   if (!resolved)
     return resolved.takeError();
   if (Result<void> compiled = runner.compile(*resolved); !compiled)
     return compiled.takeError();
-  Result<verify::Report> report =
-      verify::verify(*resolved, caseOptions(*resolved, seed),
-                     [&](const verify::Case &data, const verify::Arena &arena) {
-                       return runner.run(*resolved, data, arena);
-                     });
+  Result<verify::Report> report = verify::verify(
+      *resolved, *options, [&](const verify::Case &data, const verify::Arena &arena) {
+        return runner.run(*resolved, data, arena);
+      });
   if (!report)
     return report.takeError();
-  return Verified{request, std::move(*report)};
+  std::string op = flags.op.empty() ? request.op->name : flags.op;
+  return Verified{request, op + flagsText(request, *resolved), std::move(*report)};
 }
 
-Json toJson(const std::vector<Verified> &all, uint64_t seed) {
+Json toJson(const verify::OutputReport &output) {
+  return {{"operand", output.operand},
+          {"dtype", output.dtype},
+          {"max_error", output.worst.worst.error},
+          {"bound", output.worst.worst.bound},
+          {"ratio", output.worst.worst.ratio},
+          {"case", output.caseName},
+          {"case_seed", output.caseSeed},
+          {"tensor", output.worst.tensor},
+          {"element", output.worst.element},
+          {"cases_with_other_bits", output.differingBits}};
+}
+
+Json toJson(const std::vector<Verified> &all, const VerifyFlags &flags) {
   Json list = Json::array();
   for (const Verified &one : all) {
     Json outputs = Json::array();
     for (const verify::OutputReport &output : one.report.outputs)
-      outputs.push_back({{"operand", output.operand},
-                         {"dtype", output.dtype},
-                         {"max_error", output.worst.worst.error},
-                         {"bound", output.worst.worst.bound},
-                         {"ratio", output.worst.worst.ratio},
-                         {"case", output.caseName},
-                         {"cases_with_other_bits", output.differingBits}});
+      outputs.push_back(toJson(output));
     list.push_back({{"op", one.request.op->name},
                     {"dtypes", one.request.dtypes},
                     {"options", one.request.options},
                     {"features", one.request.features},
+                    {"absent", one.request.absent},
                     {"cases", one.report.cases},
                     {"elements", one.report.elements},
                     {"outputs", outputs},
                     {"failures", one.report.failures},
+                    {"replay", replay(one, flags)},
                     {"ok", one.report.ok()}});
   }
-  return {{"seed", seed}, {"backend", "cpu"}, {"verified", list}};
+  return {{"seed", flags.seed}, {"arch", flags.arch}, {"backend", "cpu"}, {"verified", list}};
 }
 
-void printTable(const std::vector<Verified> &all) {
-  Table table({"op", "dtypes", "options and features", "output", ">max error", ">bound", ">ratio",
-               "worst case", "bits", "result"});
+/// "chunk + 1 [0][817]", the place of an output's worst element.
+std::string placeText(const verify::OutputReport &output) {
+  return output.caseName + " [" + std::to_string(output.worst.tensor) + "][" +
+         std::to_string(output.worst.element) + "]";
+}
+
+void printTable(const std::vector<Verified> &all, const VerifyFlags &flags) {
+  Table table({"program", "output", ">max error", ">bound", ">ratio",
+               "worst element: case [tensor][element]", "case's seed", "bits", "result"});
   for (const Verified &one : all)
     for (const verify::OutputReport &output : one.report.outputs)
-      table.add({one.request.op->name,
-                 one.request.dtypes.empty() ? "(defaults)" : dtypesText(one.request),
-                 choicesText(one.request), output.operand + " " + output.dtype,
+      table.add({one.program, output.operand + " " + output.dtype,
                  scientific(output.worst.worst.error), scientific(output.worst.worst.bound),
-                 decimal(output.worst.worst.ratio, 3), output.caseName,
-                 output.differingBits ? "differ" : "equal",
+                 decimal(output.worst.worst.ratio, 3), placeText(output),
+                 std::to_string(output.caseSeed), output.differingBits ? "differ" : "equal",
                  output.worst.ok() && !output.differingBits ? "ok" : "FAILED"});
   table.print(std::cout);
+  std::cout
+      << "\nratio: error / bound of the worst element, at most 1. At 1.000 an element stands at "
+         "the "
+         "end of the range\nthat the equations allow: storage rounds every tie by half an ulp, and "
+         "where arithmetic may underflow,\nbeing off by the whole step is right.\n"
+         "replay: fusewright verify PROGRAM --arch "
+      << flags.arch << " --seed " << flags.seed << "\n";
 }
 
-/// The failures, and the command that shows them again.
-void printFailures(const std::vector<Verified> &all, const std::string &op, uint64_t seed) {
+/// The failures, each program with the command that shows them again.
+void printFailures(const std::vector<Verified> &all, const VerifyFlags &flags) {
   for (const Verified &one : all) {
-    if (one.report.ok())
-      continue;
     for (const std::string &failure : one.report.failures)
       std::cerr << one.request.op->name << ": " << failure << "\n";
-    std::cerr << "replay: fusewright verify " << (op.empty() ? one.request.op->name : op);
-    if (!one.request.dtypes.empty())
-      std::cerr << " --dtype " << dtypesText(one.request);
-    for (const auto &[option, value] : one.request.options)
-      std::cerr << " --option " << option << "=" << value;
-    for (const std::string &feature : one.request.features)
-      std::cerr << " --feature " << feature;
-    std::cerr << " --seed " << seed << "\n";
+    if (!one.report.ok())
+      std::cerr << "replay: " << replay(one, flags) << "\n";
   }
 }
 
-Result<int> verifyOps(const Session &session, const VerifyFlags &flags) {
+Result<std::vector<Request>> requestsToVerify(const VerifyFlags &flags) {
   Result<std::vector<language::OpHandle>> ops = findOps({flags.op.empty() ? "all" : flags.op});
   if (!ops)
     return ops.takeError();
@@ -120,15 +139,22 @@ Result<int> verifyOps(const Session &session, const VerifyFlags &flags) {
       return own.takeError();
     requests.insert(requests.end(), own->begin(), own->end());
   }
+  return requests;
+}
+
+Result<int> verifyOps(const Session &session, const VerifyFlags &flags) {
+  Result<std::vector<Request>> requests = requestsToVerify(flags);
+  if (!requests)
+    return requests.takeError();
   Result<CpuRunner> runner = CpuRunner::create();
   if (!runner)
     return runner.takeError();
 
   std::vector<Verified> all;
   {
-    Progress progress("verifying", requests.size());
-    for (const Request &request : requests) {
-      Result<Verified> one = verifyOne(request, flags.seed, *runner);
+    Progress progress("verifying", requests->size());
+    for (const Request &request : *requests) {
+      Result<Verified> one = verifyOne(request, flags, *runner);
       if (!one)
         return one.takeError();
       all.push_back(std::move(*one));
@@ -136,10 +162,10 @@ Result<int> verifyOps(const Session &session, const VerifyFlags &flags) {
     }
   }
   if (session.json)
-    std::cout << toJson(all, flags.seed).dump(2) << "\n";
+    std::cout << toJson(all, flags).dump(2) << "\n";
   else
-    printTable(all);
-  printFailures(all, flags.op, flags.seed);
+    printTable(all, flags);
+  printFailures(all, flags);
   bool ok = std::ranges::all_of(all, [](const Verified &one) { return one.report.ok(); });
   std::cerr << all.size() << " programs on the CPU, seed " << flags.seed << ": "
             << (ok ? "verified" : "FAILED") << "\n";
@@ -154,14 +180,22 @@ void addVerifyCommand(CLI::App &app, Session &session) {
       "verify", "Run an op's profiles on the CPU and compare each element and bit "
                 "with the reference");
   command->add_option("OP", flags->op, "Shipped name, file, or file:name; none: all shipped ops");
+  command
+      ->add_option("--arch", flags->arch,
+                   "The arch whose schedule (with --schedule) gives vector and chunk of the lists")
+      ->capture_default_str()
+      ->type_name("ARCH");
   command->add_option("--seed", flags->seed, "Chooses the data; the same seed gives the same run")
+      ->check(numberUpTo(UINT64_MAX))
+      ->capture_default_str()
       ->type_name("N");
   addRequestFlags(*command, flags->request);
   addJsonFlag(*command, session);
   command->footer(
-      "Lists of 1, V-1, V, chunk-1 and chunk+1 elements, three tensors, empty tensors first and "
-      "last, and\n"
-      "bases one element off; values normal, tiny, huge, ties, zeros, infinities and NaN.");
+      "Lists of 1, V-1, V, chunk-1 and chunk+1 elements (V: elements of a vector), three tensors, "
+      "empty tensors\nfirst and last, bases one element off, and a list that several threads "
+      "share; "
+      "values normal, tiny, huge,\nties, zeros, infinities and NaN.");
   command->callback([&session, flags] {
     session.action = [&session, flags] { return verifyOps(session, *flags); };
   });

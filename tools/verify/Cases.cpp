@@ -1,5 +1,7 @@
 #include "tools/verify/Cases.h"
 
+#include "compiler/Stages.h"
+#include "compiler/dialect/Dtypes.h"
 #include "tools/verify/Values.h"
 
 namespace fw::verify {
@@ -22,7 +24,18 @@ constexpr std::pair<Values, const char *> kKinds[] = {{Values::NORMAL, "normal"}
                                                       {Values::TIES, "ties"},
                                                       {Values::SPECIAL, "special"}};
 
-std::vector<Plan> makePlans(uint64_t vec, uint64_t chunk) {
+/// Bytes that an element of all operands moves, as a launch counts them.
+uint64_t bytesPerElement(const ResolvedRequest &request) {
+  uint64_t bytes = 0;
+  for (const RequestOperand &operand : request.operands)
+    if (operand.present)
+      bytes +=
+          findDtype(operand.dtype)->bytes * (unsigned(operand.read) + unsigned(operand.written));
+  return bytes;
+}
+
+std::vector<Plan> makePlans(const ResolvedRequest &request, const CaseOptions &options) {
+  const uint64_t vec = options.vec, chunk = options.chunk;
   std::vector<Plan> plans;
   for (auto &[values, name] : kKinds)
     for (uint64_t size : {uint64_t(1), vec - 1, vec})
@@ -35,6 +48,10 @@ std::vector<Plan> makePlans(uint64_t vec, uint64_t chunk) {
   plans.push_back({"bases one element off", {chunk / 4 + 3, 1}, Values::MIXED, Bases::ALL_OFF});
   plans.push_back(
       {"one base one element off", {chunk / 4 + 3, vec}, Values::MIXED, Bases::ONE_OFF});
+  if (options.longBytes) {
+    uint64_t half = options.longBytes / bytesPerElement(request) / 2;
+    plans.push_back({"long list", {half + 1, half + vec}});
+  }
   return plans;
 }
 
@@ -87,9 +104,22 @@ Case makeCase(const ResolvedRequest &request, const Plan &plan, uint64_t seed) {
 
 } // namespace
 
+Result<CaseOptions> caseOptions(const Request &request, const std::string &arch, uint64_t seed) {
+  Request scheduled = request;
+  scheduled.target = arch;
+  auto resolved = resolve(scheduled);
+  if (!resolved)
+    return resolved.takeError();
+  auto lowered = lower(*resolved);
+  if (!lowered)
+    return lowered.takeError();
+  const jit::LaunchRecord &launch = lowered->record.kernels.front().launch;
+  return CaseOptions{.vec = uint64_t(launch.vec), .chunk = uint64_t(launch.chunk), .seed = seed};
+}
+
 std::vector<Case> makeCases(const ResolvedRequest &request, const CaseOptions &options) {
   std::vector<Case> cases;
-  for (const Plan &plan : makePlans(options.vec, options.chunk))
+  for (const Plan &plan : makePlans(request, options))
     cases.push_back(makeCase(request, plan, mix(options.seed, cases.size())));
   return cases;
 }

@@ -27,13 +27,18 @@ struct Case {
 };
 
 struct CaseOptions {
-  uint64_t vec = 4;      ///< elements of a vector
-  uint64_t chunk = 8192; ///< elements of a chunk record
-  uint64_t seed = 1;
+  uint64_t vec;           ///< elements of a vector
+  uint64_t chunk;         ///< elements of a chunk record
+  uint64_t seed = 1;      ///< chooses the data
+  uint64_t longBytes = 0; ///< memory that one more list reads and writes; 0: there is none
 };
 
-/// Lists {1, V-1, V, chunk-1, chunk+1, three tensors, empty first and last} and bases that are one
-/// element off, over all kinds of values.
+/// Vector and chunk of the schedule that `request` gets on `arch`. The request's own target may be
+/// another: what a launch is cut into is awkward for every backend.
+Result<CaseOptions> caseOptions(const Request &request, const std::string &arch, uint64_t seed);
+
+/// Lists {1, V-1, V, chunk-1, chunk+1, three tensors, empty first and last}, bases that are one
+/// element off and the long list, over all kinds of values.
 std::vector<Case> makeCases(const ResolvedRequest &request, const CaseOptions &options);
 
 } // namespace fw::verify

@@ -17,7 +17,7 @@ public:
     for (size_t k = 0; k < request.operands.size(); ++k)
       if (request.operands[k].written && request.operands[k].present) {
         written.push_back(k);
-        report.outputs.push_back({request.operands[k].name, request.operands[k].dtype, {}, {}, 0});
+        report.outputs.push_back({request.operands[k].name, request.operands[k].dtype});
       }
   }
 
@@ -60,6 +60,7 @@ private:
         (out.caseName.empty() || comparison.worst.ratio > out.worst.worst.ratio)) {
       out.worst = comparison;
       out.caseName = data.name;
+      out.caseSeed = data.seed;
     }
     if (!comparison.ok())
       fail(data, "output '" + out.operand +

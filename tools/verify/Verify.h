@@ -18,6 +18,7 @@ struct OutputReport {
   std::string dtype;
   evaluator::Comparison worst; ///< over all cases
   std::string caseName;        ///< where the worst element stands
+  uint64_t caseSeed = 0;       ///< of that case's data
   size_t differingBits = 0;    ///< cases whose words are not the bit reference's
 };
 

@@ -1,18 +1,22 @@
 /*
  * fusewright.h - fused training kernels from equations.
  *
- * Conventions
- *   - Every call that can fail returns fw_status; details are in fw_last_error() of the same
- * thread.
- *   - Handles are opaque. `_create`, `_find`, `_parse`, `_compile` give a handle that the caller
- * ends with the matching `_destroy`; a handle keeps what it was made from alive. NULL may be
- * destroyed.
- *   - Every struct starts with `struct_size = sizeof(the struct)`. Fields are only ever appended.
- *   - Strings that the library returns live as long as the handle they were asked of.
- *   - Outputs come last and are named `out`.
- *   - Threads: contexts, ops and programs may be used by any number of threads at once; a request
- * by one thread at a time.
- *   - Ops, dtypes, options, features, targets and hyper-parameters are found by name.
+ * Status. Every call that can fail returns fw_status; details are in fw_last_error() of the thread.
+ *
+ * Handles are opaque. A call that makes one (_create, _find, _parse, _compile) hands it to the
+ * caller, who ends it with the matching _destroy. A handle keeps what it was made from alive. NULL
+ * may be destroyed.
+ *
+ * Structs start with `struct_size = sizeof(the struct)`. Fields are only ever appended.
+ *
+ * Strings that the library returns live as long as the handle they were asked of.
+ *
+ * Outputs come last and are named `out`.
+ *
+ * Threads. Any number of threads may use a context, an op or a program at once; a request belongs
+ * to one thread at a time.
+ *
+ * Names. Ops, dtypes, options, features, targets and hyper-parameters are found by name.
  */
 #ifndef FUSEWRIGHT_FUSEWRIGHT_H
 #define FUSEWRIGHT_FUSEWRIGHT_H
@@ -78,8 +82,8 @@ typedef void (*fw_parallel_body)(void *argument, size_t index);
 
 typedef struct fw_context_options {
   uint32_t struct_size;
-  int32_t strict; /* 1: never compile, fail with FW_STRICT_MISS; 0: compile; -1: FUSEWRIGHT_STRICT
-                     decides */
+  /* 1: never compile, fail with FW_STRICT_MISS. 0: compile. -1: FUSEWRIGHT_STRICT decides. */
+  int32_t strict;
   const char *cache_dir; /* NULL: FUSEWRIGHT_CACHE_DIR, then the user's cache folder */
   void *user_data;       /* handed to the callbacks */
   /* Called from any thread; NULL: warnings and errors go to stderr. */
@@ -190,8 +194,7 @@ FW_API fw_status fw_request_scalar(const fw_request *request, size_t index, fw_s
 
 typedef struct fw_program fw_program;
 
-/* Compiles for the request's target, or finds the result in memory or on disk. Touches no device.
- */
+/* Compiles for the request's target, or finds the result in memory or on disk. Needs no device. */
 FW_API fw_status fw_compile(fw_context *context, const fw_request *request, fw_program **out);
 FW_API void fw_program_destroy(fw_program *program);
 
@@ -255,16 +258,20 @@ typedef void *fw_stream; /* CUstream; ignored on the CPU */
 
 /*
  * Runs the program over a list of `tensor_count / operands` entries: tensors[i * operands + k] is
- * operand k of entry i; a list may be empty, and entries without elements are left out.
- *   Layout   All operands of an entry have the same shape. Dense tensors of any order of dimensions
- *            and strided views work where the strides mean the same in all operands, and some
- *            dimension has stride 1; strides of dimensions of size 1 mean nothing. An operand that
- * is only read may be expanded (stride 0) over outer dimensions. Any alignment works. Sharing  A
- * written tensor shares memory with no other, but for an operand of its entry that is only read, of
- * the same element size, at the same address. Told for dense tensors; views that share memory give
- * wrong numbers. Scalars  A hyper-parameter that is not named has its default; the step must be
- * given and counts from 1. Each may have one value for the list or one per entry. On the CPU the
+ * operand k of entry i. A list may be empty; entries without elements are left out. On the CPU the
  * call returns when the work is done. Nothing is written when the call fails.
+ *
+ * Layout. All operands of an entry have the same shape. Dense tensors of any order of dimensions
+ * work, and strided views where the strides mean the same in all operands and some dimension has
+ * stride 1. Strides of dimensions of size 1 mean nothing. An operand that is only read may be
+ * expanded (stride 0) over outer dimensions. Any alignment works.
+ *
+ * Sharing. A written tensor shares memory with no other, except with an operand of its own entry
+ * that is only read, has the same element size and stands at the same address. The call checks this
+ * for dense tensors; views that share memory give wrong numbers.
+ *
+ * Scalars. A hyper-parameter that is not named has its default. The step, where the op has one,
+ * must be given and counts from 1. Each scalar has one value for the list, or one per entry.
  */
 FW_API fw_status fw_launch(fw_context *context, const fw_program *program, const fw_tensor *tensors,
                            size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
