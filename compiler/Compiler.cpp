@@ -5,6 +5,7 @@
 #include "compiler/jit/Artefacts.h"
 #include "compiler/jit/Hash.h"
 #include "compiler/jit/Nvrtc.h"
+#include "compiler/support/FloatMode.h"
 #include "compiler/target/Target.h"
 
 #include <chrono>
@@ -67,7 +68,7 @@ Result<void> checkStage(const std::string &target, Stage stage) {
   if (forCpu && (stage == Stage::CUDA || stage == Stage::PTX))
     return Error{.code = Code::USAGE,
                  .text = "expected an arch for the stages cuda and ptx, got target 'cpu'",
-                 .remedy = "name one, for example sm_90"};
+                 .remedy = "name one; `fusewright doctor` lists them"};
   if (!forCpu && stage == Stage::LLVM)
     return Error{.code = Code::USAGE,
                  .text = "expected target 'cpu' for the stage llvm, got '" + target + "'",
@@ -75,6 +76,7 @@ Result<void> checkStage(const std::string &target, Stage stage) {
   return {};
 }
 
+/// A kernel that only a compiler could give.
 Error asStrictMiss(const ResolvedRequest &request, const Error &cause) {
   return Error{.code = Code::STRICT_MISS,
                .text = "strict mode: expected a cached program, got none for " + describe(request),
@@ -114,9 +116,8 @@ struct Compiler::Impl {
     return found == programs.end() ? nullptr : found->second;
   }
 
-  std::string cpuFeatures(const CpuLibrary &library) const {
-    const std::string &wanted = options.settings.text(jit::Knob::cpu_features);
-    return wanted.empty() ? library.hostFeatures() : wanted;
+  Result<std::string> cpuFeatures(const CpuLibrary &library, bool runsHere) const {
+    return library.readFeatures(options.settings.text(jit::Knob::cpu_features), runsHere);
   }
 
   /// CPU programs depend on the machine's features, so a shared folder may serve different hosts.
@@ -126,7 +127,10 @@ struct Compiler::Impl {
     auto library = openCpu();
     if (!library)
       return library.takeError();
-    return jit::programKey(request.canonicalText + "cpu " + cpuFeatures(**library) + "\n" +
+    auto features = cpuFeatures(**library, options.runsHere);
+    if (!features)
+      return features.takeError();
+    return jit::programKey(request.canonicalText + "cpu " + *features + "\n" +
                                (*library)->version() + "\n",
                            request.opHash);
   }
@@ -136,8 +140,12 @@ struct Compiler::Impl {
   Result<jit::ArtefactPtr> compileCuda(const ResolvedRequest &request,
                                        const jit::LaunchRecord &launch, const std::string &source) {
     auto compiler = openNvrtc();
-    if (!compiler)
-      return compiler.takeError();
+    if (!compiler) {
+      Error missing = compiler.takeError();
+      if (cache.isStrict())
+        missing.code = Code::STRICT_MISS; // without its version no kernel can be found, nor made
+      return missing;
+    }
     auto arch = target::findArch(request.request.target);
     if (!arch)
       return arch.takeError();
@@ -156,14 +164,16 @@ struct Compiler::Impl {
     auto library = openCpu();
     if (!library)
       return library.takeError();
-    std::string features = cpuFeatures(**library);
+    auto features = cpuFeatures(**library, options.runsHere);
+    if (!features)
+      return features.takeError();
     return jit::compileObject(cache,
                               {.phaseText = phases,
-                               .cpuFeatures = features,
-                               .llvmVersion = (*library)->version(),
+                               .cpuFeatures = *features,
+                               .backendVersion = (*library)->version(),
                                .launch = launch,
                                .description = describe(request)},
-                              [&] { return (*library)->compile(phases, features, "object"); });
+                              [&] { return (*library)->compile(phases, *features, "object"); });
   }
 
   void dumpStages(const ResolvedRequest &request, const Lowered &lowered, const std::string &folder,
@@ -189,9 +199,10 @@ struct Compiler::Impl {
     for (size_t i = 0; i < record.kernels.size(); ++i) {
       const jit::LaunchRecord &launch = record.kernels[i].launch;
       auto kernel = lowered->sources.empty() ? compileCpu(request, launch, lowered->phases)
-                                             : compileCuda(request, launch, lowered->sources[i]);
+                                            : compileCuda(request, launch, lowered->sources[i]);
       if (!kernel)
-        return kernel.takeError();
+        return kernel.error().code == Code::STRICT_MISS ? asStrictMiss(request, kernel.error())
+                                                        : kernel.takeError();
       record.kernels[i] = {(*kernel)->launch, (*kernel)->key};
     }
     return std::move(record);
@@ -238,18 +249,10 @@ struct Compiler::Impl {
   /// The record from disk or made now; `made` says which.
   Result<jit::ProgramRecord> findRecord(const ResolvedRequest &request, const std::string &key,
                                         bool &made) {
-    auto make = [&] {
+    return jit::compileProgram(cache, key, describe(request), [&] {
       made = true;
       return produce(request, key);
-    };
-    if (!cache.isStrict())
-      return jit::compileProgram(cache, key, describe(request), make);
-    // Strict mode forbids compiling a kernel, not writing a record anew: after an upgrade of the
-    // library the index misses and the kernels still hit.
-    if (cache.find(jit::EntryKind::Program, key))
-      return jit::compileProgram(cache, key, describe(request), make);
-    auto record = make();
-    return record ? std::move(record) : asStrictMiss(request, record.error());
+    });
   }
 
   Result<std::shared_ptr<Program>> build(const ResolvedRequest &request, const std::string &key,
@@ -312,7 +315,10 @@ struct Compiler::Impl {
     auto library = openCpu();
     if (!library)
       return library.takeError();
-    return (*library)->compile(*phases, cpuFeatures(**library), "llvm");
+    auto features = cpuFeatures(**library, /*runsHere=*/false);
+    if (!features)
+      return features;
+    return (*library)->compile(*phases, *features, "llvm");
   }
 };
 
@@ -320,6 +326,7 @@ Compiler::Compiler(CompilerOptions options) : impl(std::make_unique<Impl>(std::m
 Compiler::~Compiler() = default;
 
 Result<ProgramPtr> Compiler::compile(const Request &request) {
+  StandardFloatMode mode; // constants are folded in the mode of the kernels
   auto resolved = resolve(request);
   if (!resolved)
     return resolved.takeError();
@@ -332,6 +339,7 @@ Result<ProgramPtr> Compiler::compile(const Request &request) {
 }
 
 Result<std::string> Compiler::text(const Request &request, Stage stage) {
+  StandardFloatMode mode;
   if (auto fits = checkStage(request.target, stage); !fits)
     return fits.takeError();
   auto resolved = resolve(request);
@@ -352,6 +360,11 @@ Result<std::string> Compiler::text(const Request &request, Stage stage) {
     return out;
   }
   case Stage::PTX:
+    if (impl->cache.isStrict())
+      return Error{.code = Code::STRICT_MISS,
+                   .text = "strict mode: expected a stage that needs no compile, got ptx for " +
+                           describe(*resolved),
+                   .remedy = "ask for the stage cuda, or leave strict mode"};
     return impl->ptxText(*resolved);
   case Stage::LLVM:
     return impl->llvmText(*resolved);

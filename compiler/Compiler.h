@@ -44,6 +44,7 @@ struct Program {
 struct CompilerOptions {
   jit::Settings settings; ///< the environment and the caller's options already read
   jit::LogSink log = jit::standardErrorSink();
+  bool runsHere = true; ///< false: CPU code may be for other machines than this one
 };
 
 /// Free-threaded. Compiles each request once per process and asks the cache for everything else.

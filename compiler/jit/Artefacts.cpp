@@ -94,7 +94,7 @@ Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
 }
 
 std::string keyOf(const ObjectRequest &request) {
-  return objectKey(request.phaseText, request.cpuFeatures, request.llvmVersion);
+  return objectKey(request.phaseText, request.cpuFeatures, request.backendVersion);
 }
 
 Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,

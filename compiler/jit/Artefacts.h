@@ -43,7 +43,7 @@ Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
 struct ObjectRequest {
   std::string phaseText;
   std::string cpuFeatures; ///< part of the key: an object never meets a CPU that lacks what it uses
-  std::string llvmVersion;
+  std::string backendVersion;
   LaunchRecord launch;
   std::string description;
 };

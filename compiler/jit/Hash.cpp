@@ -68,8 +68,8 @@ std::string kernelKey(std::string_view source, std::span<const std::string> flag
 }
 
 std::string objectKey(std::string_view phaseText, std::string_view cpuFeatures,
-                      std::string_view llvmVersion) {
-  const std::string_view parts[] = {phaseText, cpuFeatures, llvmVersion};
+                      std::string_view backendVersion) {
+  const std::string_view parts[] = {phaseText, cpuFeatures, backendVersion};
   return keyOf("object", parts);
 }
 

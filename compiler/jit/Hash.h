@@ -32,9 +32,9 @@ std::string programKey(std::string_view canonicalRequest, std::string_view opHas
 std::string kernelKey(std::string_view source, std::span<const std::string> flags,
                       std::string_view arch, std::string_view compilerVersion);
 
-/// objects/<key>.fwo: what LLVM was given, and which LLVM it was.
+/// objects/<key>.fwo: what the CPU library was given, and its version, which names what made it.
 std::string objectKey(std::string_view phaseText, std::string_view cpuFeatures,
-                      std::string_view llvmVersion);
+                      std::string_view backendVersion);
 
 /// True for a string that one of the functions above can have made; file names are made of nothing
 /// else.

@@ -383,7 +383,7 @@ TEST(CacheCases, case_R07) {
   int calls = 0;
   auto objectFor = [&](const std::string &features) {
     Cache cache(optionsFor(folder.path));
-    ObjectRequest request{.phaseText = "module", .cpuFeatures = features, .llvmVersion = "22.1"};
+    ObjectRequest request{.phaseText = "module", .cpuFeatures = features, .backendVersion = "22.1"};
     Result<ArtefactPtr> object = compileObject(cache, request, [&] {
       ++calls;
       return Result<std::string>("code for " + features);
