@@ -325,6 +325,8 @@ class Verify(Cli):
             return self.json_of("verify", "scale", "--dtype", "in=f32", *schedule)["verified"][0]["elements"]
         rule, larger = elements(), elements("--schedule", "chunk=65536")
         self.assertGreater(larger, rule)
+        self.assertIn("expected an arch, which has a schedule, got 'cpu'",
+                      self.run_cli("verify", "scale", "--arch", "cpu", code=2).stderr)
         run = self.run_cli("verify", "scale", "--schedule", "vec=3", code=2)
         self.assertIn("error: expected vec to be a power of two up to 4 (16 bytes of the widest stream), got 3; "
                       "choose a smaller vector, or narrower dtypes", run.stderr)

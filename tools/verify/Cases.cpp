@@ -114,6 +114,10 @@ Result<CaseOptions> caseOptions(const Request &request, const std::string &arch,
   if (!lowered)
     return lowered.takeError();
   const jit::LaunchRecord &launch = lowered->record.kernels.front().launch;
+  if (launch.schedule.empty())
+    return Error{.code = Code::USAGE,
+                 .text = "expected an arch, which has a schedule, got '" + arch + "'",
+                 .remedy = "name one of a GPU; `fusewright doctor` lists them"};
   return CaseOptions{.vec = uint64_t(launch.vec), .chunk = uint64_t(launch.chunk), .seed = seed};
 }
 
