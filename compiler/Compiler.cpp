@@ -195,17 +195,31 @@ struct Compiler::Impl {
       return lowered.takeError();
     if (!folder.empty())
       dumpStages(request, *lowered, folder, key);
-    jit::ProgramRecord &record = lowered->record;
+    auto first = compileKernels(request, *lowered);
+    if (!first)
+      return first;
+    auto second = secondCandidate(request, *first);
+    if (!second)
+      return first;
+    auto other = lower(*second);
+    auto record = other ? compileKernels(*second, *other) : other.takeError();
+    return record && spilledBytes(*record) < spilledBytes(*first) ? std::move(record)
+                                                                  : std::move(first);
+  }
+
+  Result<jit::ProgramRecord> compileKernels(const ResolvedRequest &request,
+                                            const Lowered &lowered) {
+    jit::ProgramRecord record = lowered.record;
     for (size_t i = 0; i < record.kernels.size(); ++i) {
       const jit::LaunchRecord &launch = record.kernels[i].launch;
-      auto kernel = lowered->sources.empty() ? compileCpu(request, launch, lowered->phases)
-                                            : compileCuda(request, launch, lowered->sources[i]);
+      auto kernel = lowered.sources.empty() ? compileCpu(request, launch, lowered.phases)
+                                            : compileCuda(request, launch, lowered.sources[i]);
       if (!kernel)
         return kernel.error().code == Code::STRICT_MISS ? asStrictMiss(request, kernel.error())
                                                         : kernel.takeError();
       record.kernels[i] = {(*kernel)->launch, (*kernel)->key};
     }
-    return std::move(record);
+    return record;
   }
 
   // --- From record to program -------------------------------------------------------------------

@@ -107,6 +107,23 @@ Result<Lowered> lower(const ResolvedRequest &request, bool keepStages) {
   return out;
 }
 
+int spilledBytes(const jit::ProgramRecord &record) {
+  int bytes = 0;
+  for (const jit::KernelRecord &kernel : record.kernels)
+    bytes += std::max(kernel.launch.spillBytes, 0); // -1: not known
+  return bytes;
+}
+
+std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
+                                               const jit::ProgramRecord &record) {
+  constexpr const char *kDecision = "blocks_per_sm";
+  if (spilledBytes(record) == 0 || request.request.schedule.count(kDecision))
+    return std::nullopt;
+  ResolvedRequest second = request;
+  second.request.schedule[kDecision] = 1;
+  return second;
+}
+
 Result<std::string> semanticText(const ResolvedRequest &request, bool afterFma) {
   auto lowered = lowerTo(request, afterFma ? passes::Stage::Contracted : passes::Stage::Semantic);
   return lowered ? Result<std::string>(lowered->text()) : lowered.takeError();

@@ -5,6 +5,7 @@
 #include "compiler/Request.h"
 #include "compiler/jit/ProgramRecord.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ struct Lowered {
 };
 
 Result<Lowered> lower(const ResolvedRequest &request, bool keepStages = false);
+
+/// The second candidate of a program whose kernels spill: the same schedule with all registers for
+/// one block an SM. Nothing when none spills, or when the request fixes that decision. Whoever
+/// compiles takes the one with fewer spilled bytes.
+std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
+                                               const jit::ProgramRecord &record);
+
+/// Bytes that the kernels of a program spill.
+int spilledBytes(const jit::ProgramRecord &record);
 
 /// Module text at the semantic level: after specialise and features (what the evaluator's bounds
 /// are about), or after fma as well (what its bits are about).

@@ -114,7 +114,7 @@ private:
     return "struct Op {\n"
            "  static constexpr int V = " +
            number("vec") + ", INFLIGHT = " + number("inflight") +
-           ", THREADS = " + number("threads") +
+           ", THREADS = " + number("threads") + ", BLOCKS = " + number("blocks_per_sm") +
            ", OPERANDS = " + std::to_string(program.getOperands().size()) +
            ", SLOTS = " + std::to_string(slots.size()) +
            ";\n"
@@ -179,7 +179,7 @@ private:
   }
 
   std::string printEntry(const templates::Skeleton &skeleton) {
-    return "extern \"C\" __global__ void __launch_bounds__(Op::THREADS)\n" +
+    return "extern \"C\" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)\n" +
            kernel.getSymName().str() +
            "(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,\n"
            "    fw::u64 policy) {\n"

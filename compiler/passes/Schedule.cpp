@@ -80,7 +80,8 @@ private:
 
   void setSchedule(KernelOp kernel, const ElementsSchedule &schedule) {
     Builder builder(&getContext());
-    std::pair<StringRef, int64_t> decisions[] = {{"chunk", schedule.chunk},
+    std::pair<StringRef, int64_t> decisions[] = {{"blocks_per_sm", schedule.blocksPerSm},
+                                                 {"chunk", schedule.chunk},
                                                  {"inflight", schedule.inflight},
                                                  {"threads", schedule.threads},
                                                  {"vec", schedule.vec}};

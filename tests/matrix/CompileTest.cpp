@@ -10,11 +10,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 using namespace fw;
 
 namespace {
+
+std::atomic<size_t> secondCandidates = 0;
 
 /// Instructions of `ptx` that start with `opcode` and move `words` 32-bit words.
 size_t countAccesses(const std::string &ptx, const std::string &opcode, int words) {
@@ -48,19 +51,36 @@ std::string checkAccesses(const ResolvedRequest &request, const jit::LaunchRecor
   return {};
 }
 
-/// What is wrong with one row; empty: nothing.
+/// The code of a lowered request, and what the assembler said in its record.
+Result<jit::CompiledKernel> compileRow(const jit::KernelCompiler &compiler,
+                                       const ResolvedRequest &request, Lowered &lowered) {
+  auto low = lower(request);
+  if (!low)
+    return low.takeError();
+  lowered = std::move(*low);
+  auto arch = target::findArch(request.request.target);
+  auto how = target::compileTargetFor(**arch, compiler.supportedArchs());
+  jit::LaunchRecord &launch = lowered.record.kernels[0].launch;
+  auto kernel =
+      compiler.compile(lowered.sources[0], launch.symbol + ".cu", how->option, compiler.flags());
+  if (kernel && kernel->resources.size() == 1)
+    launch.spillBytes = kernel->resources[0].spillBytes;
+  return kernel;
+}
+
+/// What is wrong with one row; empty: nothing. A second candidate may mend the spills of the first.
 std::string checkRow(const jit::KernelCompiler &compiler, const Request &row) {
   auto request = resolve(row);
   if (!request)
     return render(request.error());
   std::string what = describe(*request) + ": ";
-  auto lowered = lower(*request);
-  if (!lowered)
-    return what + render(lowered.error());
-  const jit::LaunchRecord &launch = lowered->record.kernels[0].launch;
-  auto how = target::compileTargetFor(**target::findArch(row.target), compiler.supportedArchs());
-  auto kernel =
-      compiler.compile(lowered->sources[0], launch.symbol + ".cu", how->option, compiler.flags());
+  Lowered lowered;
+  auto kernel = compileRow(compiler, *request, lowered);
+  if (kernel)
+    if (auto second = secondCandidate(*request, lowered.record)) {
+      ++secondCandidates;
+      kernel = compileRow(compiler, *second, lowered);
+    }
   if (!kernel)
     return what + render(kernel.error()) + "\n" + kernel.error().log;
   if (kernel->cubin.empty() || kernel->resources.size() != 1)
@@ -72,7 +92,8 @@ std::string checkRow(const jit::KernelCompiler &compiler, const Request &row) {
            std::to_string(used.registers) + " registers";
   if (kernel->ptx.empty())
     return what + "expected the PTX of the same compile, got none";
-  if (std::string fault = checkAccesses(*request, launch, kernel->ptx); !fault.empty())
+  if (std::string fault = checkAccesses(*request, lowered.record.kernels[0].launch, kernel->ptx);
+      !fault.empty())
     return what + fault;
   if (kernel->ptx.find("ld.v") != std::string::npos ||
       kernel->ptx.find("st.v") != std::string::npos)
@@ -103,7 +124,8 @@ TEST(matrix, every_kernel_compiles_without_spills) {
   for (const std::string &failure : failures)
     ADD_FAILURE() << failure;
   RecordProperty("kernels", int(rows->size()));
-  std::printf("%zu kernels for %zu archs\n", rows->size(), archs.size());
+  std::printf("%zu kernels for %zu archs, %zu by their second candidate\n", rows->size(),
+              archs.size(), secondCandidates.load());
 }
 
 } // namespace

@@ -37,7 +37,8 @@ std::string refusal(std::string_view overrides) {
 }
 
 TEST(ElementsRule, AdamwRunsAsMeasured) {
-  ElementsSchedule expected{.threads = 256, .vec = 4, .inflight = 1, .chunk = 2048};
+  ElementsSchedule expected{
+      .threads = 256, .vec = 4, .inflight = 1, .blocksPerSm = 4, .chunk = 2048};
   EXPECT_EQ(schedule(kAdamw), expected);
   EXPECT_EQ(schedule(kAdamw, "", kSmall), expected);
 }
@@ -50,7 +51,8 @@ TEST(ElementsRule, VectorIsSixteenBytesOfTheWidestStream) {
 }
 
 TEST(ElementsRule, FewStreamsHaveTwoVectorsInFlight) {
-  ElementsSchedule expected{.threads = 512, .vec = 4, .inflight = 2, .chunk = 8192};
+  ElementsSchedule expected{
+      .threads = 512, .vec = 4, .inflight = 2, .blocksPerSm = 2, .chunk = 8192};
   EXPECT_EQ(schedule({readOnly(4), writeOnly(4)}), expected) << "scale";
   EXPECT_EQ(schedule({inPlace(4), readOnly(4)}), expected) << "sgd without momentum";
   EXPECT_EQ(schedule({inPlace(4), readOnly(4), inPlace(4)}).inflight, 1) << "lion";
@@ -77,7 +79,8 @@ TEST(ElementsRule, AnyNumberOfOperandsHasASchedule) {
 }
 
 TEST(ElementsRule, WhatIsNotFixedFollowsFromWhatIs) {
-  ElementsSchedule expected{.threads = 128, .vec = 2, .inflight = 2, .chunk = 1024};
+  ElementsSchedule expected{
+      .threads = 128, .vec = 2, .inflight = 2, .blocksPerSm = 8, .chunk = 1024};
   EXPECT_EQ(schedule(kAdamw, "threads=128,vec=2"), expected) << "32 bytes are too few for one";
   EXPECT_EQ(schedule(kAdamw, "chunk=65536").chunk, 65536);
   EXPECT_EQ(schedule(kAdamw, "inflight=4").chunk, 16384);
@@ -92,7 +95,7 @@ TEST(ElementsRule, RefusesWhatCannotWork) {
   EXPECT_EQ(refusal("threads=2048"),
             "expected threads from 32 to 1024, got 2048; correct the schedule");
   EXPECT_EQ(schedule(kAdamw, "inflight=8").threads, 256) << "what is not fixed gives way";
-  EXPECT_EQ(refusal("inflight=8,threads=512"),
+  EXPECT_EQ(refusal("inflight=8,threads=512,vec=4"),
             "expected threads, vec and inflight that need at most 128 registers a thread, got "
             "about 156; choose a smaller inflight, vec or threads");
   EXPECT_EQ(refusal("chunk=1000"), "expected chunk to be a multiple of threads*vec*inflight = "
@@ -106,8 +109,9 @@ TEST(Overrides, HaveOneShape) {
                                   "example threads=256,vec=4");
   EXPECT_EQ(refusal("threads=256,threads=256"),
             "expected each decision once, got 'threads' twice; give it once");
-  EXPECT_EQ(refusal("warps=8"), "expected a schedule decision (threads, vec, inflight, chunk), got "
-                                "'warps'; correct the schedule");
+  EXPECT_EQ(refusal("warps=8"),
+            "expected a schedule decision (threads, vec, inflight, blocks_per_sm, chunk), got "
+            "'warps'; correct the schedule");
 }
 
 ElementsStreams randomStreams(std::mt19937 &random) {
@@ -140,6 +144,7 @@ TEST(ElementsRule, FiveHundredRandomKernelsFitAndKeepTheMemoryBusy) {
     for (auto [name, value] : {std::pair("threads", chosen.threads),
                                {"vec", chosen.vec},
                                {"inflight", chosen.inflight},
+                               {"blocks_per_sm", chosen.blocksPerSm},
                                {"chunk", chosen.chunk}})
       EXPECT_EQ(checkDecision(name, value), std::nullopt);
   }

@@ -32,6 +32,7 @@ struct ElementsSchedule {
   int64_t threads;
   int64_t vec;
   int64_t inflight;
+  int64_t blocksPerSm;
   int64_t chunk;
 
   bool operator==(const ElementsSchedule &) const = default;

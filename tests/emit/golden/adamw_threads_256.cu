@@ -11,7 +11,7 @@
 // [8] lr
 
 struct Op {
-  static constexpr int V = 2, INFLIGHT = 2, THREADS = 256, OPERANDS = 4, SLOTS = 9;
+  static constexpr int V = 2, INFLIGHT = 2, THREADS = 256, BLOCKS = 4, OPERANDS = 4, SLOTS = 9;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_p;
@@ -84,7 +84,7 @@ struct Op {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(Op::THREADS)
+extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
 fw_adamw_p_f32_g_f32_m_f32_v_f32_v2(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
     fw::u64 policy) {
   fw::chunk<Op>(chunks, pointers, scalars, policy);

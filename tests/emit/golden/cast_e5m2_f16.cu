@@ -1,7 +1,7 @@
 // fw_cast_x_e5m2_y_f16_v8
 
 struct Op {
-  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, OPERANDS = 2, SLOTS = 0;
+  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 2, SLOTS = 0;
   using Real = float;
   template <int W> struct In {
     fw::Raw<fw::e5m2, W> v_x;
@@ -33,7 +33,7 @@ struct Op {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(Op::THREADS)
+extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
 fw_cast_x_e5m2_y_f16_v8(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
     fw::u64 policy) {
   fw::chunk<Op>(chunks, pointers, scalars, policy);

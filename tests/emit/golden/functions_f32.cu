@@ -8,7 +8,7 @@
 // [1] when = (n < 10 and n <= 10) != (n > 10 or n >= 10)
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, OPERANDS = 2, SLOTS = 2;
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 2, SLOTS = 2;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_x;
@@ -55,7 +55,7 @@ struct Op {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(Op::THREADS)
+extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
 fw_functions_x_f32_y_f32_v4(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
     fw::u64 policy) {
   fw::chunk<Op>(chunks, pointers, scalars, policy);

@@ -4,7 +4,7 @@
 // [1] lr
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, OPERANDS = 3, SLOTS = 2;
+  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 4, OPERANDS = 3, SLOTS = 2;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_p;
@@ -53,7 +53,7 @@ struct Op {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(Op::THREADS)
+extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
 fw_sgd_p_f32_g_f32_m_f32_v4(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
     fw::u64 policy) {
   fw::chunk<Op>(chunks, pointers, scalars, policy);

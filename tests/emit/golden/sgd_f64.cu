@@ -4,7 +4,7 @@
 // [1] lr
 
 struct Op {
-  static constexpr int V = 2, INFLIGHT = 2, THREADS = 512, OPERANDS = 3, SLOTS = 2;
+  static constexpr int V = 2, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 3, SLOTS = 2;
   using Real = double;
   template <int W> struct In {
     fw::Raw<double, W> v_p;
@@ -53,7 +53,7 @@ struct Op {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(Op::THREADS)
+extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
 fw_sgd_p_f64_g_f32_m_f64_v2(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
     fw::u64 policy) {
   fw::chunk<Op>(chunks, pointers, scalars, policy);
