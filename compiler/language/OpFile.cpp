@@ -50,7 +50,7 @@ Result<std::shared_ptr<const OpFile>> OpFile::parse(std::string_view text,
                                                     std::string_view fileName) {
   if (text.size() > maxTextBytes)
     return Error{Code::OP_TEXT,
-                 "expected at most 65536 bytes of op text, got " + std::to_string(text.size()),
+                 "expected at most " + std::to_string(maxTextBytes) + " bytes of op text, got more",
                  "split the file", std::string(fileName)};
   std::shared_ptr<OpFile> file(new OpFile(text, fileName));
   Diagnostics diagnostics(file->source);

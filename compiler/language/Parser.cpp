@@ -44,12 +44,13 @@ std::optional<Token> Parser::expectNewName(std::string_view what) {
   return std::nullopt;
 }
 
-Parser::Nesting::operator bool() const {
+bool Parser::Nesting::fits(std::string_view remedy) const {
   if (parser.depth <= maxNesting)
     return true;
   parser.diagnostics.error(parser.tokens.peek().at,
-                           "expected at most 64 levels of nesting, got more",
-                           "give parts of the expression names of their own");
+                           "expected at most " + std::to_string(maxNesting) +
+                               " levels of nesting, got more",
+                           std::string(remedy));
   return false;
 }
 
@@ -172,9 +173,8 @@ std::string Parser::summaryAbove(const Token &op) const {
 // --- Statements ----------------------------------------------------------------------------------
 
 bool Parser::parseBlock(std::vector<Statement> &body) {
-  Nesting nesting(*this);
   Offset opened = tokens.peek().at;
-  if (!nesting || !expect(TokenKind::LeftBrace, "statements stand in { }"))
+  if (!expect(TokenKind::LeftBrace, "statements stand in { }"))
     return false;
   while (!accept(TokenKind::RightBrace)) {
     if (accept(TokenKind::Newline) || accept(TokenKind::Semicolon))
@@ -225,12 +225,12 @@ bool Parser::parseIf(std::vector<Statement> &body) {
     return false;
   if (tokens.peek().kind == TokenKind::Then)
     return fail("'{'", "a select is a value: name = if c then a else b");
-  if (!parseBlock(parsed.then))
+  Nesting nesting(*this);
+  if (!nesting.fits("join conditions with and, or") || !parseBlock(parsed.then))
     return false;
   if (accept(TokenKind::Else)) {
-    Nesting nesting(*this);
     bool chained = tokens.peek().kind == TokenKind::If;
-    if (!nesting || !(chained ? parseIf(parsed.otherwise) : parseBlock(parsed.otherwise)))
+    if (!(chained ? parseIf(parsed.otherwise) : parseBlock(parsed.otherwise)))
       return false;
   }
   body.push_back({std::move(parsed)});
@@ -264,7 +264,7 @@ void Parser::recoverStatement(bool branches) {
   tokens.recover();
   std::vector<Statement> dropped;
   while (tokens.peek().kind == TokenKind::LeftBrace && !diagnostics.full()) {
-    if (!branches)
+    if (!branches || depth >= maxNesting)
       skipBraces();
     else if (!parseBlock(dropped))
       return;

@@ -54,6 +54,7 @@ private:
 
   // Expressions (ParserExpressions.cpp)
   const Expr *parseExpression();
+  const Expr *parseInner();
   const Expr *parseSelect();
   const Expr *parseBinary(unsigned level);
   const Expr *parseNot();
@@ -61,6 +62,7 @@ private:
   const Expr *parsePower();
   const Expr *parsePostfix();
   const Expr *parsePrimary();
+  bool followsCaret();
   const Expr *parseNumber();
   const Expr *parseNamed();
   bool parseArguments(const std::function<bool(size_t)> &parseOne);
@@ -80,12 +82,13 @@ private:
   /// "expected WHAT, got <the next token>"; returns false.
   bool fail(std::string_view what, std::string_view remedy = {});
 
-  /// Counts nesting; false, with an error, when it is too deep.
+  /// A level of nesting: a branch of an if, brackets, an arm of a select, a sign, an exponent.
   class Nesting {
   public:
     explicit Nesting(Parser &parser) : parser(parser) { ++parser.depth; }
     ~Nesting() { --parser.depth; }
-    explicit operator bool() const;
+    /// False, with an error, when it is too deep.
+    bool fits(std::string_view remedy = "give parts of the expression names of their own") const;
 
   private:
     Parser &parser;

@@ -57,22 +57,25 @@ const Expr *Parser::make(Offset at, decltype(Expr::node) node) {
 }
 
 const Expr *Parser::parseExpression() {
-  Nesting nesting(*this);
-  if (!nesting)
-    return nullptr;
   return tokens.peek().kind == TokenKind::If ? parseSelect() : parseBinary(lowest);
+}
+
+/// An expression inside another.
+const Expr *Parser::parseInner() {
+  Nesting nesting(*this);
+  return nesting.fits() ? parseExpression() : nullptr;
 }
 
 const Expr *Parser::parseSelect() {
   Offset at = tokens.next().at;
-  const Expr *condition = parseExpression();
+  const Expr *condition = parseInner();
   if (!condition || !expect(TokenKind::Then, "a select is: if c then a else b"))
     return nullptr;
-  const Expr *ifTrue = parseExpression();
+  const Expr *ifTrue = parseInner();
   if (!ifTrue ||
       !expect(TokenKind::Else, "a select has a value for both cases: if c then a else b"))
     return nullptr;
-  const Expr *ifFalse = parseExpression();
+  const Expr *ifFalse = parseInner();
   return ifFalse ? make(at, Select{condition, ifTrue, ifFalse}) : nullptr;
 }
 
@@ -102,7 +105,7 @@ const Expr *Parser::parseNot() {
   if (tokens.peek().kind != TokenKind::Not)
     return parseBinary(comparisons);
   Nesting nesting(*this);
-  if (!nesting)
+  if (!nesting.fits())
     return nullptr;
   Offset at = tokens.next().at;
   const Expr *value = parseNot();
@@ -113,7 +116,7 @@ const Expr *Parser::parseUnary() {
   if (tokens.peek().kind != TokenKind::Minus)
     return parsePower();
   Nesting nesting(*this);
-  if (!nesting)
+  if (!nesting.fits())
     return nullptr;
   Offset at = tokens.next().at;
   const Expr *value = parseUnary();
@@ -127,7 +130,7 @@ const Expr *Parser::parsePower() {
     return base;
   Nesting nesting(*this);
   Offset at = tokens.next().at;
-  const Expr *exponent = nesting ? parseUnary() : nullptr;
+  const Expr *exponent = nesting.fits() ? parseUnary() : nullptr;
   return exponent ? make(at, Apply{Function::Power, {base, exponent}}) : nullptr;
 }
 
@@ -165,7 +168,7 @@ const Expr *Parser::parsePrimary() {
     return make(token.at, Truth{token.kind == TokenKind::True});
   case TokenKind::LeftParen: {
     tokens.next();
-    const Expr *value = parseExpression();
+    const Expr *value = parseInner();
     std::string remedy = "close the '(' of line " + std::to_string(source.place(token.at).line);
     return value && expect(TokenKind::RightParen, remedy) ? value : nullptr;
   }
@@ -194,13 +197,31 @@ std::optional<double> Parser::numberOf(const Token &token) {
   return std::nullopt; // any other misspelling was reported by the lexer
 }
 
+/// Whether a power's exponent comes next, or what follows its signs and brackets.
+bool Parser::followsCaret() {
+  const Token *before = tokens.position() - 1;
+  while (before->kind == TokenKind::Minus || before->kind == TokenKind::LeftParen ||
+         before->kind == TokenKind::Newline)
+    --before;
+  return before->kind == TokenKind::Caret;
+}
+
+/// Up to 2^53 a double holds every int.
+static bool isExactInt(std::string_view digits) {
+  uint64_t value = 0;
+  auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return fault == std::errc() && value <= uint64_t(1) << 53;
+}
+
 const Expr *Parser::parseNumber() {
+  bool isExponent = followsCaret();
   Token token = tokens.next();
   std::optional<double> value = numberOf(token);
   bool isInt = token.text.find_first_of(".eE") == std::string_view::npos;
-  if (value && isInt && *value > 9007199254740992.0) {
+  if (value && isInt && !isExactInt(token.text)) {
     diagnostics.error(token.at, "expected an int of at most 2^53, got " + quoted(token.text),
-                      "write it as a real, with a point or an exponent");
+                      isExponent ? "write exp(y*log(x))"
+                                 : "write it as a real, with a point or an exponent");
     return nullptr;
   }
   return value ? make(token.at, Number{*value, isInt}) : nullptr;
@@ -251,7 +272,7 @@ const Expr *Parser::parseFunction(const Token &name, Function function) {
   bool parsed = parseArguments([&](size_t index) {
     bool isWord = index < takes.size() &&
                   std::string_view("adm").find(takes[index]) != std::string_view::npos;
-    apply.arguments.push_back(isWord ? parseWord() : parseExpression());
+    apply.arguments.push_back(isWord ? parseWord() : parseInner());
     return apply.arguments.back() != nullptr;
   });
   if (!parsed)
@@ -289,7 +310,7 @@ const Expr *Parser::parseReduction(const Token &name, ReduceKind kind) {
     return nullptr;
   if (!expect(TokenKind::LeftParen, "write " + std::string(name.text) + "[scope](value)"))
     return nullptr;
-  reduce.value = parseExpression();
+  reduce.value = parseInner();
   if (!reduce.value || !expect(TokenKind::RightParen, "a reduction takes one value"))
     return nullptr;
   return make(name.at, std::move(reduce));
@@ -305,7 +326,7 @@ const Expr *Parser::parseOpCall(const Token &name) {
     } else if (!call.arguments.empty() && !call.arguments.back().name.empty()) {
       return fail("name = value", "positional arguments stand before named ones");
     }
-    argument.value = parseExpression();
+    argument.value = parseInner();
     call.arguments.push_back(argument);
     return argument.value != nullptr;
   });
@@ -316,7 +337,7 @@ const Expr *Parser::parseGather(const Token &name) {
   Gather gather{std::string(name.text), {}};
   tokens.next();
   do {
-    const Expr *index = parseExpression();
+    const Expr *index = parseInner();
     if (!index)
       return nullptr;
     gather.indices.push_back(index);

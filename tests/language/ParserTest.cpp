@@ -161,7 +161,27 @@ TEST(Parser, LimitsNesting) {
   std::string signs = "y = " + std::string(5000, '-') + "x";
   EXPECT_NE(errorsOf(opWith(signs)).find("expected at most 64 levels of nesting"),
             std::string::npos);
-  EXPECT_EQ(structureOf(std::string(50, '(') + "x" + std::string(50, ')')), "x");
+  EXPECT_EQ(structureOf(std::string(64, '(') + "x" + std::string(64, ')')), "x");
+  EXPECT_NE(errorsOf(opWith("y = " + std::string(65, '(') + "x" + std::string(65, ')')))
+                .find("expected at most 64 levels of nesting"),
+            std::string::npos);
+}
+
+TEST(Parser, NestsAsManyIfsAsTheLimitSays) {
+  auto nested = [](int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i)
+      text += "if o { ";
+    text += "y = a*x";
+    for (int i = 0; i < levels; ++i)
+      text += " } else { y = 2*x }";
+    return opWith("option o = false\n" + text);
+  };
+  EXPECT_EQ(errorsOf(nested(64)), "no error");
+  std::string errors = errorsOf(nested(65));
+  EXPECT_NE(errors.find("expected at most 64 levels of nesting, got more; join conditions with"),
+            std::string::npos);
+  EXPECT_EQ(errors.find("error: "), errors.rfind("error: ")) << errors;
 }
 
 TEST(Parser, LimitsOperationsAndText) {
@@ -172,6 +192,6 @@ TEST(Parser, LimitsOperationsAndText) {
   EXPECT_NE(errorsOf(opWith(sum + "+x")).find("expected at most 4096 operations in an op"),
             std::string::npos);
   EXPECT_NE(fw::render(OpFile::parse(std::string(70000, ' '), "big.fuse").error())
-                .find("expected at most 65536 bytes of op text, got 70000"),
+                .find("expected at most 65536 bytes of op text, got more"),
             std::string::npos);
 }
