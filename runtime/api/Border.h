@@ -49,15 +49,18 @@ template <class T> T take(Result<T> result) {
 /// The object behind a pointer that must not be NULL.
 template <class T> T &need(T *pointer, const char *name) {
   if (!pointer)
-    throw Failure{{Code::USAGE, std::string(name) + ": expected an address, got NULL"}};
+    throw Failure{{Code::USAGE, std::string(name) + ": expected an address, got NULL",
+                   "pass the address of an object; fusewright.h says which may be NULL"}};
   return *pointer;
 }
 
 /// The item at an index that the caller chose.
 template <class T> const T &at(const std::vector<T> &items, size_t index, const char *what) {
   if (index >= items.size())
-    throw Failure{{Code::USAGE, "index: expected one of " + std::to_string(items.size()) + " " +
-                                    what + ", got " + std::to_string(index)}};
+    throw Failure{{Code::USAGE,
+                   "index: expected one of " + std::to_string(items.size()) + " " + what +
+                       ", got " + std::to_string(index),
+                   "ask for their count first; indices start at 0"}};
   return items[index];
 }
 

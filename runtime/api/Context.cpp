@@ -23,9 +23,7 @@ fw_log_level levelOf(jit::Severity severity) {
 
 ParallelFor hostParallelFor(const fw_context_options &options) {
   return [options](size_t count, const Body &body) {
-    auto call = [](void *argument, size_t index) {
-      (*static_cast<const Body *>(argument))(index);
-    };
+    auto call = [](void *argument, size_t index) { (*static_cast<const Body *>(argument))(index); };
     options.parallel_for(options.user_data, count, call, const_cast<Body *>(&body));
   };
 }
@@ -60,6 +58,10 @@ namespace {
 
 /// The environment's settings, with what the host says instead.
 jit::Settings settingsOf(const fw_context_options &options) {
+  if (options.strict < -1 || options.strict > 1)
+    throw Failure{{Code::USAGE,
+                   "options: expected strict of -1, 0 or 1, got " + std::to_string(options.strict),
+                   "start from fw_context_options_init, which sets -1"}};
   jit::Settings settings = take(jit::Settings::read());
   if (options.strict >= 0)
     take(settings.set(jit::Knob::strict, options.strict ? "1" : "0"));

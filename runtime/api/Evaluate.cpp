@@ -45,9 +45,10 @@ double boundOf(const evaluator::Bound &bound) {
 /// Checks the one entry as a launch would, and gives its number of elements.
 size_t checkEntry(const launch::Program &launchable, const launch::TensorArray &tensors) {
   if (tensors.size() != launchable.operands.size())
-    throw Failure{{Code::USAGE, "expected " + std::to_string(launchable.operands.size()) +
-                                    " tensors, one list entry, got " +
-                                    std::to_string(tensors.size())}};
+    throw Failure{{Code::USAGE,
+                   "expected " + std::to_string(launchable.operands.size()) +
+                       " tensors, one list entry, got " + std::to_string(tensors.size()),
+                   "pass one tensor for each operand, in the order of fw_request_operand"}};
   launch::TensorList list = take(launch::checkTensors(launchable.operands, tensors));
   return list.entries.empty() ? 0 : size_t(list.entries[0].elements);
 }

@@ -9,14 +9,15 @@ Result<int64_t> countElements(std::span<const int64_t> shape) {
   // Zero first: the product of the other sizes does not matter then.
   for (int64_t size : shape)
     if (size < 0)
-      return Error{Code::USAGE, "expected sizes >= 0, got shape " + printSizes(shape)};
+      return Error{Code::USAGE, "expected sizes >= 0, got shape " + printSizes(shape),
+                   "pass the number of elements of each dimension"};
   if (std::ranges::find(shape, 0) != shape.end())
     return int64_t(0);
   int64_t count = 1;
   for (int64_t size : shape)
     if (__builtin_mul_overflow(count, size, &count))
-      return Error{Code::USAGE,
-                   "expected fewer than 2^63 elements, got shape " + printSizes(shape)};
+      return Error{Code::USAGE, "expected fewer than 2^63 elements, got shape " + printSizes(shape),
+                   "pass the tensor's own shape"};
   return count;
 }
 
@@ -83,15 +84,15 @@ void append(std::vector<Loop> &loops, const std::vector<Dimensions> &all, size_t
 
 Error notContiguous(std::span<const Operand> operands, const std::vector<Dimensions> &all,
                     size_t reference, size_t operand, size_t first) {
-  std::string text = tensorName(operands, first + operand) + ": expected ";
-  if (operand == reference)
-    text += "a dimension of stride 1";
-  else
-    text += "strides of the same meaning as " + printSizes(all[reference].strides) + " of " +
-            operands[reference].name;
-  text +=
+  std::string who = tensorName(operands, first + operand) + ": expected ";
+  std::string got =
       ", got " + printSizes(all[operand].strides) + " for shape " + printSizes(all[operand].shape);
-  return Error{Code::USAGE, text, "pass a copy with the layout of the other operands"};
+  if (std::ranges::find(all[operand].strides, 1) == all[operand].strides.end())
+    return Error{Code::USAGE, who + "a dimension of stride 1" + got, "pass a dense copy"};
+  return Error{Code::USAGE,
+               who + "strides of the same meaning as " + printSizes(all[reference].strides) +
+                   " of " + operands[reference].name + got,
+               "pass a copy with the layout of the other operands"};
 }
 
 } // namespace
@@ -123,6 +124,9 @@ Result<Entry> findLoops(std::span<const Operand> operands, std::vector<Dimension
   Entry entry;
   entry.run = 1;
   if (!loops.empty()) {
+    // The reference first: the others are compared with it.
+    if (loops.back().byteStrides[reference] != 1)
+      return notContiguous(operands, all, reference, reference, first);
     for (size_t k = 0; k < operands.size(); ++k)
       if (loops.back().byteStrides[k] != 1)
         return notContiguous(operands, all, reference, k, first);

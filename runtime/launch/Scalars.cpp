@@ -39,14 +39,16 @@ const char *kindText(const Hyper &hyper) {
 Result<void> checkValue(const Hyper &hyper, double value) {
   if (!ofKind(hyper, value))
     return Error{Code::USAGE,
-                 hyper.name + ": expected " + kindText(hyper) + ", got " + number(value)};
+                 hyper.name + ": expected " + kindText(hyper) + ", got " + number(value),
+                 hyper.kind == Hyper::Kind::Bool ? "pass 0 or 1" : "pass a whole number"};
   if (hyper.isStep && !(value >= 1))
     return Error{Code::USAGE,
                  hyper.name + ": expected the number of this step, >= 1, got " + number(value),
                  "count the steps that are applied from 1"};
   if (!inRange(hyper, value))
     return Error{Code::USAGE,
-                 hyper.name + ": expected a value " + printRange(hyper) + ", got " + number(value)};
+                 hyper.name + ": expected a value " + printRange(hyper) + ", got " + number(value),
+                 "the op declares this range; pass a value within it"};
   return {};
 }
 
@@ -65,21 +67,26 @@ Result<std::vector<size_t>> matchNames(std::span<const Hyper> hypers, const Scal
     const fw_scalar &scalar = given[i];
     std::string who = "scalar " + std::to_string(i);
     if (scalar.struct_size != given[0].struct_size)
-      return Error{Code::USAGE, who + ": expected struct_size " +
-                                    std::to_string(given[0].struct_size) + " as in scalar 0, got " +
-                                    std::to_string(scalar.struct_size)};
+      return Error{Code::USAGE,
+                   who + ": expected struct_size " + std::to_string(given[0].struct_size) +
+                       " as in scalar 0, got " + std::to_string(scalar.struct_size),
+                   "set struct_size to sizeof(fw_scalar) in every scalar"};
     if (!scalar.name)
-      return Error{Code::USAGE, who + ": expected a name, got NULL"};
+      return Error{Code::USAGE, who + ": expected a name, got NULL",
+                   "name one of " + listNames(hypers)};
     size_t place = std::ranges::find(hypers, scalar.name, &Hyper::name) - hypers.begin();
     if (place == hypers.size())
       return Error{Code::USAGE,
-                   who + ": expected one of " + listNames(hypers) + ", got " + scalar.name};
+                   who + ": expected one of " + listNames(hypers) + ", got " + scalar.name,
+                   "leave it out, or set the option of the request that brings it in"};
     if (std::ranges::find(places, place) != places.end())
-      return Error{Code::USAGE, who + ": expected each name once, got " + scalar.name + " again"};
+      return Error{Code::USAGE, who + ": expected each name once, got " + scalar.name + " again",
+                   "leave one of them out"};
     if (scalar.values && scalar.count != listLength)
       return Error{Code::USAGE,
                    who + " (" + scalar.name + "): expected one value per list entry, " +
-                       std::to_string(listLength) + ", got " + std::to_string(scalar.count)};
+                       std::to_string(listLength) + ", got " + std::to_string(scalar.count),
+                   "pass as many values as entries, or values = NULL and one value"};
     places.push_back(place);
   }
   for (size_t place = 0; place < hypers.size(); ++place)

@@ -31,9 +31,10 @@ Result<void> checkFields(const Operand &operand, const fw_tensor &tensor) {
                      std::to_string(tensor.device) + " (" + deviceName(tensor.device) + ")",
                  "copy it to host memory, or compile for the device's arch"};
   if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.shape))
-    return Error{Code::USAGE, "expected rank >= 0 and a shape of that length, got rank " +
-                                  std::to_string(tensor.rank) +
-                                  (tensor.shape ? "" : " and no shape")};
+    return Error{Code::USAGE,
+                 "expected rank >= 0 and a shape of that length, got rank " +
+                     std::to_string(tensor.rank) + (tensor.shape ? "" : " and no shape"),
+                 "set rank to the number of dimensions, and shape to their sizes"};
   if (!tensor.dtype || operand.dtype != tensor.dtype)
     return Error{Code::USAGE,
                  "expected dtype " + operand.dtype + ", got " +
@@ -48,9 +49,10 @@ Result<int64_t> checkShape(const fw_tensor &tensor, std::span<const int64_t> sha
   if (!elements)
     return elements;
   if (!std::ranges::equal(shapeOf(tensor), shape))
-    return Error{Code::USAGE, "expected shape " + printSizes(shape) +
-                                  " as the entry's first operand, got " +
-                                  printSizes(shapeOf(tensor))};
+    return Error{Code::USAGE,
+                 "expected shape " + printSizes(shape) + " as the entry's first operand, got " +
+                     printSizes(shapeOf(tensor)),
+                 "pass operands of one shape, or an entry for each"};
   if (*elements > 0 && !tensor.data)
     return Error{Code::USAGE,
                  "expected memory for " + std::to_string(*elements) + " elements, got data = NULL",
@@ -141,10 +143,11 @@ Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorA
                  "pass tensors[i * operands + k] for operand k of entry i"};
   for (size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].struct_size != tensors[0].struct_size)
-      return Error{Code::USAGE, tensorName(operands, i) + ": expected struct_size " +
-                                    std::to_string(tensors[0].struct_size) +
-                                    " as in tensor 0, got " +
-                                    std::to_string(tensors[i].struct_size)};
+      return Error{Code::USAGE,
+                   tensorName(operands, i) + ": expected struct_size " +
+                       std::to_string(tensors[0].struct_size) + " as in tensor 0, got " +
+                       std::to_string(tensors[i].struct_size),
+                   "set struct_size to sizeof(fw_tensor) in every tensor"};
 
   TensorList list;
   list.operands = operands.size();

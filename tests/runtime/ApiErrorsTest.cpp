@@ -14,6 +14,13 @@ protected:
   Request req = request(op);
 };
 
+std::string nullFor(const char *argument) {
+  return std::string(argument) + ": expected an address, got NULL; pass the address of an object; "
+                                 "fusewright.h says which may be NULL";
+}
+
+const std::string indexRemedy = "; ask for their count first; indices start at 0";
+
 #define EXPECT_ERROR(call, status, words)                                                          \
   EXPECT_EQ(call, status);                                                                         \
   EXPECT_EQ(lastError(), words)
@@ -21,22 +28,17 @@ protected:
 TEST_F(Misuse, nullsAreTold) {
   fw_context *context = nullptr;
   fw_op *found = nullptr;
-  EXPECT_ERROR(fw_context_create(nullptr, nullptr), FW_USAGE, "out: expected an address, got NULL");
-  EXPECT_ERROR(fw_op_find(nullptr, "adamw", &found), FW_USAGE,
-               "context: expected an address, got NULL");
-  EXPECT_ERROR(fw_op_find(ctx.get(), nullptr, &found), FW_USAGE,
-               "name: expected an address, got NULL");
+  EXPECT_ERROR(fw_context_create(nullptr, nullptr), FW_USAGE, nullFor("out"));
+  EXPECT_ERROR(fw_op_find(nullptr, "adamw", &found), FW_USAGE, nullFor("context"));
+  EXPECT_ERROR(fw_op_find(ctx.get(), nullptr, &found), FW_USAGE, nullFor("name"));
   EXPECT_ERROR(fw_op_parse(ctx.get(), nullptr, 3, nullptr, nullptr, &found), FW_USAGE,
-               "text: expected an address, got NULL");
-  EXPECT_ERROR(fw_request_create(nullptr, nullptr), FW_USAGE, "out: expected an address, got NULL");
-  EXPECT_ERROR(fw_request_dtype(req.get(), "grad", nullptr), FW_USAGE,
-               "dtype: expected an address, got NULL");
-  EXPECT_ERROR(fw_request_target(nullptr, "cpu"), FW_USAGE,
-               "request: expected an address, got NULL");
+               nullFor("text"));
+  EXPECT_ERROR(fw_request_create(nullptr, nullptr), FW_USAGE, nullFor("out"));
+  EXPECT_ERROR(fw_request_dtype(req.get(), "grad", nullptr), FW_USAGE, nullFor("dtype"));
+  EXPECT_ERROR(fw_request_target(nullptr, "cpu"), FW_USAGE, nullFor("request"));
   EXPECT_ERROR(fw_launch(ctx.get(), nullptr, nullptr, 0, nullptr, 0, nullptr), FW_USAGE,
-               "program: expected an address, got NULL");
-  EXPECT_ERROR(fw_program_kernel(nullptr, 0, nullptr), FW_USAGE,
-               "program: expected an address, got NULL");
+               nullFor("program"));
+  EXPECT_ERROR(fw_program_kernel(nullptr, 0, nullptr), FW_USAGE, nullFor("program"));
   EXPECT_EQ(context, nullptr);
   EXPECT_EQ(found, nullptr);
 }
@@ -90,11 +92,11 @@ TEST_F(Misuse, indicesBeyondTheEnd) {
   fw_operand_info info = {};
   info.struct_size = sizeof info;
   EXPECT_ERROR(fw_request_operand(req.get(), 4, &info), FW_USAGE,
-               "index: expected one of 4 operands, got 4");
+               std::string("index: expected one of 4 operands, got 4") + indexRemedy);
   fw_option_info option = {};
   option.struct_size = sizeof option;
   EXPECT_ERROR(fw_op_option(op.get(), 2, &option), FW_USAGE,
-               "index: expected one of 2 options, got 2");
+               std::string("index: expected one of 2 options, got 2") + indexRemedy);
 }
 
 TEST_F(Misuse, opTextErrorsHaveAPlace) {
@@ -151,6 +153,32 @@ TEST_F(Misuse, everyStatusHasAMeaning) {
   EXPECT_STREQ(fw_status_text(FW_STRICT_MISS),
                "strict mode: the kernel is not in any cache and must not be compiled");
   EXPECT_STREQ(fw_status_text(fw_status(1234)), "an unknown status");
+}
+
+TEST_F(Misuse, strictIsOneOfThreeValues) {
+  for (int32_t strict : {-2, 2, 1000}) {
+    fw_context_options options;
+    fw_context_options_init(&options);
+    options.strict = strict;
+    fw_context *out = nullptr;
+    EXPECT_ERROR(fw_context_create(&options, &out), FW_USAGE,
+                 "options: expected strict of -1, 0 or 1, got " + std::to_string(strict) +
+                     "; start from fw_context_options_init, which sets -1");
+    EXPECT_EQ(out, nullptr);
+  }
+}
+
+TEST_F(Misuse, strictModeCompilesNoPtxToo) {
+  fw_context_options options;
+  fw_context_options_init(&options);
+  options.strict = 1;
+  Context strict =
+      make<Context>([&](fw_context **out) { return fw_context_create(&options, out); });
+  ASSERT_EQ(fw_request_target(req.get(), "sm_90"), FW_OK);
+  fw_text *text = nullptr;
+  EXPECT_EQ(fw_request_text(strict.get(), req.get(), "ptx", &text), FW_STRICT_MISS);
+  EXPECT_NE(lastError().find("ask for the stage cuda, or leave strict mode"), std::string::npos);
+  EXPECT_EQ(text, nullptr);
 }
 
 TEST_F(Misuse, strictModeNamesWhatIsMissing) {

@@ -271,7 +271,9 @@ TEST(Evaluate, nanIsExactAndEmptyIsNothing) {
   EXPECT_EQ(bound, 0);
   EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, nullptr, nullptr), FW_USAGE);
   EXPECT_EQ(fw_evaluate(req.get(), tensors, 1, nullptr, 0, &value, &bound), FW_USAGE);
-  EXPECT_EQ(lastError(), "expected 2 tensors, one list entry, got 1");
+  EXPECT_EQ(lastError(),
+            "expected 2 tensors, one list entry, got 1; pass one tensor for each operand, in "
+            "the order of fw_request_operand");
   count = 0;
   EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, nullptr, nullptr), FW_OK) << lastError();
 }

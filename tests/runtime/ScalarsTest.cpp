@@ -58,20 +58,27 @@ TEST(Scalars, errors) {
   EXPECT_EQ(
       errorOf({scalar("t", 0)}),
       "t: expected the number of this step, >= 1, got 0; count the steps that are applied from 1");
-  EXPECT_EQ(errorOf({scalar("t", 1.5)}), "t: expected an integer of at most 53 bits, got 1.5");
-  EXPECT_EQ(errorOf({step, scalar("lr", -1)}), "lr: expected a value >= 0, got -1");
-  EXPECT_EQ(errorOf({step, scalar("lr", NAN)}), "lr: expected a value >= 0, got nan");
-  EXPECT_EQ(errorOf({step, scalar("beta1", 1)}), "beta1: expected a value in [0, 1), got 1");
-  EXPECT_EQ(errorOf({step, scalar("on", 2)}), "on: expected 0 or 1, got 2");
+  EXPECT_EQ(errorOf({scalar("t", 1.5)}),
+            "t: expected an integer of at most 53 bits, got 1.5; pass a whole number");
+  const std::string range = "; the op declares this range; pass a value within it";
+  EXPECT_EQ(errorOf({step, scalar("lr", -1)}), "lr: expected a value >= 0, got -1" + range);
+  EXPECT_EQ(errorOf({step, scalar("lr", NAN)}), "lr: expected a value >= 0, got nan" + range);
+  EXPECT_EQ(errorOf({step, scalar("beta1", 1)}),
+            "beta1: expected a value in [0, 1), got 1" + range);
+  EXPECT_EQ(errorOf({step, scalar("on", 2)}), "on: expected 0 or 1, got 2; pass 0 or 1");
   EXPECT_EQ(errorOf({step, scalar("Lr", 1)}),
-            "scalar 1: expected one of t, lr, beta1, ignore, on, got Lr");
-  EXPECT_EQ(errorOf({step, step}), "scalar 1: expected each name once, got t again");
-  EXPECT_EQ(errorOf({scalar(nullptr, 1)}), "scalar 0: expected a name, got NULL");
+            "scalar 1: expected one of t, lr, beta1, ignore, on, got Lr; leave it out, or set the "
+            "option of the request that brings it in");
+  EXPECT_EQ(errorOf({step, step}),
+            "scalar 1: expected each name once, got t again; leave one of them out");
+  EXPECT_EQ(errorOf({scalar(nullptr, 1)}),
+            "scalar 0: expected a name, got NULL; name one of t, lr, beta1, ignore, on");
   double values[] = {1, -2, 3};
   fw_scalar perTensor = {sizeof(fw_scalar), 0, "lr", 0, values, 3};
   EXPECT_EQ(errorOf({step, perTensor}),
-            "scalar 1 (lr): expected one value per list entry, 2, got 3");
-  EXPECT_EQ(errorOf({step, perTensor}, 3), "entry 1: lr: expected a value >= 0, got -2");
+            "scalar 1 (lr): expected one value per list entry, 2, got 3; pass as many values as "
+            "entries, or values = NULL and one value");
+  EXPECT_EQ(errorOf({step, perTensor}, 3), "entry 1: lr: expected a value >= 0, got -2" + range);
 }
 
 TEST(Scalars, rangesPrintAsTheyAreWritten) {

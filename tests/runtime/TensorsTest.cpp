@@ -120,8 +120,29 @@ TEST(TensorErrors, transposedGradient) {
 
 TEST(TensorErrors, everySecondElement) {
   EXPECT_EQ(errorOf(pair({4}, {2}, {2})), "tensor 0 (p of entry 0): expected a dimension of stride "
-                                          "1, got [2] for shape [4]; pass a copy with the "
-                                          "layout of the other operands");
+                                          "1, got [2] for shape [4]; pass a dense copy");
+}
+
+// The reference, which is written, is told before what is only read.
+TEST(TensorErrors, noOperandHasADimensionOfStrideOne) {
+  const std::vector<Operand> operands = {
+      {.name = "x", .dtype = "f32", .bytes = 4, .read = true},
+      {.name = "z", .dtype = "f32", .bytes = 4, .written = true}};
+  auto error = [&](std::vector<int64_t> x, std::vector<int64_t> z) {
+    return render(checkTensors(operands, pair({4}, x, z).array()).error());
+  };
+  EXPECT_EQ(error({2}, {2}), "tensor 1 (z of entry 0): expected a dimension of stride 1, got [2] "
+                             "for shape [4]; pass a dense copy");
+  EXPECT_EQ(error({2}, {1}), "tensor 0 (x of entry 0): expected a dimension of stride 1, got [2] "
+                             "for shape [4]; pass a dense copy");
+}
+
+TEST(TensorErrors, ranksHaveARemedy) {
+  List list = pair({4}, {}, {});
+  list.tensors[1].rank = -1;
+  EXPECT_EQ(errorOf(list),
+            "tensor 1 (g of entry 0): expected rank >= 0 and a shape of that length, got rank -1; "
+            "set rank to the number of dimensions, and shape to their sizes");
 }
 
 TEST(TensorErrors, expandedParam) {
@@ -141,7 +162,8 @@ TEST(TensorErrors, otherShape) {
   list.add("f32", memory + 2048, {4, 3});
   EXPECT_EQ(
       errorOf(list),
-      "tensor 1 (g of entry 0): expected shape [3, 4] as the entry's first operand, got [4, 3]");
+      "tensor 1 (g of entry 0): expected shape [3, 4] as the entry's first operand, got [4, 3]; "
+      "pass operands of one shape, or an entry for each");
 }
 
 TEST(TensorErrors, otherDtype) {
@@ -184,10 +206,11 @@ TEST(TensorErrors, case_R03) {
 
 TEST(TensorErrors, sizes) {
   EXPECT_EQ(errorOf(pair({-1}, {}, {})),
-            "tensor 0 (p of entry 0): expected sizes >= 0, got shape [-1]");
+            "tensor 0 (p of entry 0): expected sizes >= 0, got shape [-1]; pass the number of "
+            "elements of each dimension");
   EXPECT_EQ(errorOf(pair({int64_t(1) << 40, int64_t(1) << 40}, {}, {})),
             "tensor 0 (p of entry 0): expected fewer than 2^63 elements, got shape [1099511627776, "
-            "1099511627776]");
+            "1099511627776]; pass the tensor's own shape");
 }
 
 // U01: the size of a product leaves 31 bits without wrapping.
