@@ -54,8 +54,17 @@ std::vector<jit::CacheListing> listings(jit::Cache &cache) {
   return list;
 }
 
+Result<jit::CacheFolder *> usableFolder(jit::Cache &cache) {
+  if (jit::CacheFolder *folder = cache.folder())
+    return folder;
+  return Error{Code::CACHE, "expected a cache folder, got none that can be used",
+               "point FUSEWRIGHT_CACHE_DIR at a folder of this user"};
+}
+
 Result<int> list(const Session &session) {
   Compiler compiler(session.compilerOptions());
+  if (auto folder = usableFolder(compiler.cache()); !folder)
+    return folder.takeError();
   Json entries = Json::array();
   Table table({"kind", "entry", ">bytes", "used (UTC)", "key"});
   for (const jit::CacheListing &entry : listings(compiler.cache())) {
@@ -78,10 +87,10 @@ Result<int> list(const Session &session) {
 
 Result<int> info(const Session &session) {
   Compiler compiler(session.compilerOptions());
-  jit::CacheFolder *folder = compiler.cache().folder();
-  if (!folder)
-    return Error{Code::CACHE, "expected a cache folder, got none that can be used",
-                 "point FUSEWRIGHT_CACHE_DIR at a folder of this user"};
+  Result<jit::CacheFolder *> usable = usableFolder(compiler.cache());
+  if (!usable)
+    return usable.takeError();
+  const jit::CacheFolder *folder = *usable;
   Json kinds = Json::object();
   Table table({"kind", ">entries", ">bytes"});
   uint64_t total = 0;

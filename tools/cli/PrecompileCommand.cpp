@@ -1,17 +1,18 @@
 // fusewright precompile: fills the cache for any arch, on a machine without a GPU.
 #include "tools/cli/Commands.h"
 
+#include "compiler/jit/Jobs.h"
 #include "compiler/jit/KernelCompiler.h"
 #include "compiler/target/Target.h"
 #include "tools/cli/Progress.h"
 #include "tools/cli/Table.h"
 
-#include "llvm/Support/ThreadPool.h"
-
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <iostream>
 #include <optional>
+#include <set>
 
 namespace fw::cli {
 
@@ -26,19 +27,20 @@ struct PrecompileFlags {
 /// One request for one arch, and what became of it.
 struct Job {
   Request request;
-  std::shared_ptr<const Program> program;
-  std::optional<Error> error;
+  std::shared_ptr<const Program> program = nullptr;
+  std::optional<Error> error = std::nullopt;
+  bool stored = false; ///< record and kernels are in the cache at the end
 
   const char *status() const {
-    return error ? "failed" : program->origin == Origin::COMPILED ? "compiled" : "cached";
+    return error                                 ? "failed"
+           : !stored                             ? "not stored"
+           : program->origin == Origin::COMPILED ? "compiled"
+                                                 : "cached";
   }
 };
 
-/// "all" is every arch that both the table and NVRTC know.
-Result<std::vector<std::string>> archsOf(const std::vector<std::string> &names,
-                                         Compiler &compiler) {
-  if (names != std::vector<std::string>{"all"})
-    return names;
+/// Every arch that both the table and NVRTC know.
+Result<std::vector<std::string>> allArchs(Compiler &compiler) {
   auto nvrtc = compiler.kernelCompiler();
   if (!nvrtc)
     return nvrtc.takeError();
@@ -47,6 +49,24 @@ Result<std::vector<std::string>> archsOf(const std::vector<std::string> &names,
   for (const target::Arch &arch : target::archs())
     if (std::ranges::find(supported, arch.number) != supported.end())
       archs.push_back(arch.name);
+  return archs;
+}
+
+/// The targets of --arch; one that is unknown ends the command before anything is compiled.
+Result<std::vector<std::string>> archsOf(const std::vector<std::string> &names,
+                                         Compiler &compiler) {
+  std::vector<std::string> all;
+  if (namesAll(names)) {
+    Result<std::vector<std::string>> known = allArchs(compiler);
+    if (!known)
+      return known;
+    all = std::move(*known);
+  }
+  std::vector<std::string> archs = unite(names, all);
+  for (const std::string &name : archs)
+    if (!target::isCpuTarget(name))
+      if (auto arch = target::findArch(name); !arch)
+        return arch.takeError();
   return archs;
 }
 
@@ -65,7 +85,7 @@ Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
       for (Request &request : *requests) {
         if (Result<ResolvedRequest> resolved = resolve(request); !resolved)
           return resolved.takeError();
-        jobs.push_back({std::move(request), nullptr, std::nullopt});
+        jobs.push_back({std::move(request)});
       }
     }
   return jobs;
@@ -73,17 +93,37 @@ Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
 
 void runJobs(std::vector<Job> &jobs, Compiler &compiler, unsigned threads) {
   Progress progress("compiling", jobs.size());
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(threads));
+  auto compile = [&](size_t i) {
+    auto program = compiler.compile(jobs[i].request);
+    if (program)
+      jobs[i].program = *program;
+    else
+      jobs[i].error = program.takeError();
+  };
+  jit::runJobs(jobs.size(), threads, compile, [&](size_t i) {
+    progress.step(jobs[i].request.op->name + " " + jobs[i].request.target);
+  });
+}
+
+/// What is in the cache now, by kind and key.
+using Stored = std::set<std::pair<jit::EntryKind, std::string>>;
+
+bool isStored(const Program &program, const Stored &stored) {
+  auto kind =
+      target::isCpuTarget(program.record.target) ? jit::EntryKind::Object : jit::EntryKind::Kernel;
+  return stored.contains({jit::EntryKind::Program, program.key}) &&
+         std::ranges::all_of(program.kernels, [&](const ProgramKernel &kernel) {
+           return stored.contains({kind, kernel.image->key});
+         });
+}
+
+/// Asks the disk: a folder may be full, read only or too small for all that was made.
+void findStored(std::vector<Job> &jobs, jit::Cache &cache) {
+  Stored stored;
+  for (const jit::CacheListing &entry : cache.list())
+    stored.emplace(entry.kind, entry.key);
   for (Job &job : jobs)
-    pool.async([&job, &compiler, &progress] {
-      auto program = compiler.compile(job.request);
-      if (program)
-        job.program = *program;
-      else
-        job.error = program.takeError();
-      progress.step(job.request.op->name + " " + job.request.target);
-    });
-  pool.wait();
+    job.stored = job.program && isStored(*job.program, stored);
 }
 
 /// Calls visit(job, launch record, image bytes) per kernel; a failed job is one call with nulls.
@@ -143,24 +183,86 @@ void printTotals(const std::vector<Job> &jobs, size_t archs, double seconds) {
   };
   std::cerr << jobs.size() << " programs for " << archs << (archs == 1 ? " arch: " : " archs: ")
             << with("compiled") << " compiled, " << with("cached") << " cached, " << with("failed")
-            << " failed in " << decimal(seconds, 1) << " s\n";
+            << " failed, " << with("not stored") << " not stored in " << decimal(seconds, 1)
+            << " s\n";
 }
 
-/// The errors of failed jobs; the exit code is that of the first.
+void warnOfSpills(const std::vector<Job> &jobs) {
+  forEachKernel(jobs, [](const Job &job, const jit::LaunchRecord *launch, size_t) {
+    if (launch && launch->spillBytes > 0)
+      std::cerr << "warning: " << launch->symbol << " for " << job.request.target << " spills "
+                << launch->spillBytes
+                << " bytes of a thread's registers; --schedule with fewer threads, or a smaller "
+                   "vec or inflight, may avoid it\n";
+  });
+}
+
+/// The errors of failed jobs, each once, with the job that had it first. The exit code is that of
+/// the first.
 int printErrors(const std::vector<Job> &jobs) {
-  int code = 0;
-  for (const Job &job : jobs)
-    if (job.error) {
-      std::cerr << job.request.op->name << " for " << job.request.target << ": ";
-      int own = printError(*job.error);
-      code = code ? code : own;
-    }
-  return code;
+  std::vector<std::pair<const Job *, size_t>> distinct; ///< and how many more had the same
+  for (const Job &job : jobs) {
+    if (!job.error)
+      continue;
+    auto same = std::ranges::find_if(distinct, [&](const auto &earlier) {
+      return render(*earlier.first->error) == render(*job.error) &&
+             earlier.first->error->log == job.error->log;
+    });
+    if (same == distinct.end())
+      distinct.emplace_back(&job, 0);
+    else
+      ++same->second;
+  }
+  for (const auto &[job, more] : distinct) {
+    std::cerr << job->request.op->name << " for " << job->request.target;
+    if (more)
+      std::cerr << " and " << more << " more";
+    std::cerr << ": ";
+    printError(*job->error);
+  }
+  return distinct.empty() ? 0 : int(distinct.front().first->error->code);
+}
+
+/// Why programs that were made are not in the cache.
+Error notStored(size_t count, jit::Cache &cache, const jit::Settings &settings) {
+  Error error{Code::CACHE, "expected every program in the cache, got " + std::to_string(count) +
+                               " that are not stored: "};
+  const jit::CacheFolder *folder = cache.folder();
+  std::string cap = std::to_string(settings.number(jit::Knob::cache_size)) + " bytes";
+  if (settings.number(jit::Knob::cache_size) == 0) {
+    error.text += "FUSEWRIGHT_CACHE_SIZE=0 keeps nothing on disk";
+    error.remedy = "leave FUSEWRIGHT_CACHE_SIZE out, or name the bytes that may be used";
+  } else if (!folder) {
+    error.text += "there is no cache folder that can be used";
+    error.remedy = "point FUSEWRIGHT_CACHE_DIR at a folder of this user";
+  } else if (!folder->isWritable()) {
+    error.text += folder->place() + " cannot be written";
+    error.remedy = "make the folder writable or point FUSEWRIGHT_CACHE_DIR at one that is";
+  } else {
+    error.text += folder->place() + " is full, or holds at most " + cap +
+                  ", so that entries made now were removed again";
+    error.remedy = "raise FUSEWRIGHT_CACHE_SIZE, or free space there";
+  }
+  return error;
+}
+
+/// What went wrong, on stderr, and the exit code.
+int report(const std::vector<Job> &jobs, Compiler &compiler) {
+  warnOfSpills(jobs);
+  int code = printErrors(jobs);
+  auto lost = size_t(
+      std::ranges::count_if(jobs, [](const Job &job) { return job.program && !job.stored; }));
+  if (lost == 0)
+    return code;
+  int own = printError(notStored(lost, compiler.cache(), compiler.settings()));
+  return code ? code : own;
 }
 
 Result<int> precompile(const Session &session, const PrecompileFlags &flags) {
   auto start = std::chrono::steady_clock::now();
-  Compiler compiler(session.compilerOptions());
+  CompilerOptions options = session.compilerOptions();
+  options.runsHere = false;
+  Compiler compiler(std::move(options));
   Result<std::vector<std::string>> archs = archsOf(flags.archs, compiler);
   if (!archs)
     return archs.takeError();
@@ -170,13 +272,14 @@ Result<int> precompile(const Session &session, const PrecompileFlags &flags) {
   auto threads =
       flags.jobs ? flags.jobs : unsigned(session.settings.number(jit::Knob::num_threads));
   runJobs(*jobs, compiler, threads);
+  findStored(*jobs, compiler.cache());
   if (session.json)
     std::cout << toJson(*jobs).dump(2) << "\n";
   else
     printTable(*jobs);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   printTotals(*jobs, archs->size(), seconds.count());
-  return printErrors(*jobs);
+  return report(*jobs, compiler);
 }
 
 } // namespace
@@ -196,6 +299,7 @@ void addPrecompileCommand(CLI::App &app, Session &session) {
   command
       ->add_option("--jobs", flags->jobs,
                    "Compiles at a time; 0: as many as this process has cores")
+      ->check(numberUpTo(UINT_MAX))
       ->type_name("N");
   addRequestFlags(*command, flags->request);
   addJsonFlag(*command, session);

@@ -2,7 +2,12 @@
 #include "fusewright/fusewright.h"
 #include "tools/cli/Commands.h"
 
+#include <cstdio>
+#include <exception>
+#include <fcntl.h>
 #include <iostream>
+#include <new>
+#include <unistd.h>
 
 using namespace fw;
 using namespace fw::cli;
@@ -20,6 +25,7 @@ std::string footer() {
 #define FW_STATUS(name, value, meaning) out += "  " #value "  " meaning "\n";
 #include "fusewright/status.def"
 #undef FW_STATUS
+  out += "A command that succeeds, but whose output stdout does not take, ends with 2.\n";
   out += "\nSettings (environment):\n";
   for (const jit::KnobRow &row : jit::knobs())
     out += "  " + jit::variableName(row) + "\n      " + row.help + "\n";
@@ -35,9 +41,36 @@ int run(Session &session) {
   return done ? *done : printError(done.error());
 }
 
-} // namespace
+/// The app or command that has commands of its own, of which none was named; null for any other
+/// mistake.
+const CLI::App *withoutCommand(const CLI::App &app) {
+  std::vector<CLI::App *> named = app.get_subcommands();
+  if (!named.empty())
+    return withoutCommand(*named.front());
+  return app.get_require_subcommand_min() > 0 ? &app : nullptr;
+}
 
-int main(int argc, char **argv) {
+Error unknownCommand(const CLI::App &app) {
+  std::string known;
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  std::vector<std::string> words = app.remaining();
+  return {Code::USAGE,
+          "expected a command of " + app.get_name() + ", got " +
+              (words.empty() ? "none" : "'" + words.front() + "'"),
+          "use one of " + known};
+}
+
+int refuse(const CLI::App &app, const CLI::ParseError &error) {
+  if (error.get_exit_code() == 0) // --help and --version
+    return app.exit(error, std::cout, std::cerr);
+  if (const CLI::App *place = withoutCommand(app))
+    return printError(unknownCommand(*place));
+  app.exit(error, std::cout, std::cerr);
+  return int(Code::USAGE);
+}
+
+int parseAndRun(int argc, char **argv) {
   CLI::App app{"Fused training kernels from equations.", "fusewright"};
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
@@ -49,9 +82,47 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    bool isHelp = error.get_exit_code() == 0;
-    app.exit(error, std::cout, std::cerr);
-    return isHelp ? 0 : int(Code::USAGE);
+    return refuse(app, error);
   }
   return run(session);
+}
+
+/// What is thrown past a room's border is a fault or a lack of memory, and still an exit code.
+int guarded(int argc, char **argv) {
+  try {
+    return parseAndRun(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs(
+        "error: expected memory, got none; free memory, or raise the limit of this process\n",
+        stderr);
+    return int(Code::OUT_OF_MEMORY);
+  } catch (const std::exception &exception) {
+    return printError({Code::INTERNAL,
+                       std::string("expected no exception, got ") + exception.what(),
+                       "please report it with what led to it"});
+  }
+}
+
+/// A standard stream that is closed would be given to the next file that is opened, which may be
+/// one of the cache. Opened for the other direction, it stays as unusable as it was.
+void occupyClosedStreams() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (::fcntl(stream, F_GETFD) == -1)
+      (void)::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+}
+
+/// A command whose output was lost did not succeed.
+int flushed(int code) {
+  std::cout.flush();
+  if (std::cout || code != 0)
+    return code;
+  return printError({Code::USAGE, "expected stdout to take the output, got a write error",
+                     "free space where stdout goes, or point it elsewhere"});
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  occupyClosedStreams();
+  return flushed(guarded(argc, argv));
 }
