@@ -4,7 +4,7 @@
 // [1] lr
 
 struct Op {
-  static constexpr int V = 2, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 3, SLOTS = 2;
+  static constexpr int V = 2, INFLIGHT = 1, THREADS = 256, BLOCKS = 3, OPERANDS = 3, SLOTS = 2;
   using Real = double;
   template <int W> struct In {
     fw::Raw<double, W> v_p;
