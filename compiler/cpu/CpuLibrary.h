@@ -71,8 +71,8 @@ FW_CPU_API const char *fw_cpu_host_features(void);
 /* `text` in the form of fw_cpu_host_features: equal sets give equal texts, so they belong in keys.
    Accepts that form or LLVM's ("+avx2,+fma"); empty: this machine's. With `runs_here`, a feature
    that this machine lacks is a DEVICE error. */
-FW_CPU_API int fw_cpu_read_features(const char *text, int32_t runs_here, fw_cpu_bytes **out_features,
-                                    fw_cpu_error *out_error);
+FW_CPU_API int fw_cpu_read_features(const char *text, int32_t runs_here,
+                                    fw_cpu_bytes **out_features, fw_cpu_error *out_error);
 
 /* What made the code, for keys: "fw-cpu 1 llvm 22.1.8 " and the hash of this backend's sources.
    Lives as long as the library. */

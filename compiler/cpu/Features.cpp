@@ -79,7 +79,8 @@ Result<Features> Features::parse(StringRef text) {
   std::string known = listNames(arch);
   if (known.empty())
     return Error{Code::USAGE,
-                 "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got '" + text.str() + "'"};
+                 "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got '" +
+                     text.str() + "'"};
   llvm::StringMap<bool> asked;
   llvm::SmallVector<StringRef> words;
   rest.split(words, '+', -1, false);

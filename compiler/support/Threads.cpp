@@ -70,8 +70,8 @@ public:
   struct Call {
     const Body &body;
     size_t count;
-    size_t wanted;                ///< helpers that may still join
-    size_t running = 0;           ///< helpers that have joined and are not done
+    size_t wanted;                 ///< helpers that may still join
+    size_t running = 0;            ///< helpers that have joined and are not done
     std::atomic<size_t> taken = 0; ///< by whoever works here, so those that are there do it all
     Call *next = nullptr;
     std::condition_variable done;
