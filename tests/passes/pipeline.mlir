@@ -13,7 +13,7 @@
 // CONTRACTED: math.fma %{{.+}}, %{{.+}}, %[[P]] {fuse.label = "E1", fuse.name = "p"
 // PHASES: fuse.program @sgd
 // PHASES: fuse.store "p.copy", %{{.+}} : f16
-// CUDA: fuse.kernel @fw_sgd_p_f32_g_bf16_v4 elements f32 schedule <"chunk", {blocks_per_sm = 8 : i64, chunk = 2048 : i64, inflight = 2 : i64, threads = 128 : i64, vec = 4 : i64}>
+// CUDA: fuse.kernel @fw_sgd_p_f32_g_bf16_v4 elements f32 schedule <"chunk", {blocks_per_sm = 14 : i64, chunk = 2048 : i64, inflight = 2 : i64, threads = 128 : i64, vec = 4 : i64}>
 fuse.op @sgd over <elements>
     operands [#fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
               #fuse.operand<name = "g", role = grad, dtype = "f32", scope = <element>>]

@@ -2,7 +2,7 @@
 // RUN: fw-opt %s --pass-pipeline='builtin.module(fuse.program(schedule{arch=sm_75 overrides=threads=256,vec=1}))' | FileCheck %s --check-prefix=FIXED
 
 // The vector is 16 bytes of the widest stream, here f32; the rule itself is tested in ElementsRuleTest.
-// CHECK: fuse.kernel @fw_scale_x_bf16_y_f32_v4 elements f32 schedule <"chunk", {blocks_per_sm = 2 : i64, chunk = 8192 : i64, inflight = 2 : i64, threads = 512 : i64, vec = 4 : i64}> {
+// CHECK: fuse.kernel @fw_scale_x_bf16_y_f32_v4 elements f32 schedule <"chunk", {blocks_per_sm = 4 : i64, chunk = 8192 : i64, inflight = 2 : i64, threads = 512 : i64, vec = 4 : i64}> {
 // FIXED: fuse.kernel @fw_scale_x_bf16_y_f32_v1 elements f32 schedule <"chunk", {blocks_per_sm = 4 : i64, chunk = 1024 : i64, inflight = 2 : i64, threads = 256 : i64, vec = 1 : i64}> {
 fuse.program @scale
     operands [#fuse.operand<name = "x", role = in, dtype = "bf16", scope = <element>>,

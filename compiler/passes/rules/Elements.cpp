@@ -9,13 +9,11 @@
 namespace fw::passes {
 namespace {
 
-// Measured on one H200, lists of 1.1 G and 25 M elements, % of a copy
-// (docs/rationale/elements-schedule.md): what a thread must have asked for before it computes is 48
-// bytes. Ops of three and more 4-byte streams reach that with one vector of each, in blocks of 256:
-// adamw 101.5, lion 101.1 (two vectors, 512 threads: 101.3 and 101.4, for 1.5 times the registers
-// and the time to compile). Fewer streams need two, and wide blocks: scale 100.9 against 97.8, cast
-// 105 against 94. So do streams of 2 bytes, where a vector holds twice the arithmetic: adamw all in
-// bf16 100.4 against 97.0.
+// Measured on one H200 (docs/rationale/elements-schedule.md): what a thread must have asked for
+// before it computes is 48 bytes. Ops that load that with one vector of each stream run one, in
+// blocks of 256; the others need two vectors and wide blocks, and so do streams of 2 bytes and
+// less, where a vector holds twice the arithmetic and one of each would spill at the occupancy it
+// needs.
 constexpr int64_t kBytesInFlight = 48;
 constexpr int64_t kNarrowBytes = 2;
 constexpr int64_t kThreadsFor[] = {256, 512}; // with one and with two vectors in flight
@@ -24,11 +22,8 @@ constexpr int64_t kTripsPerChunk = 2;
 constexpr int64_t kVectorBytes = 16;
 // Loop counters, policy, uniform values and temporaries of one element; streams of 8 bytes mostly
 // come with f64 arithmetic, whose values take two registers each.
-constexpr int64_t kBodyRegisters = 20;
+constexpr int64_t kBodyRegisters = 18;
 constexpr int64_t kWideBodyRegisters = 56;
-// Threads that an SM holds at least: 64 KB of loads in flight with 64 bytes a thread, what a copy
-// needs too. Without a bound the assembler trades a few spilled bytes for blocks that gain nothing.
-constexpr int64_t kThreadsPerSm = 1024;
 // Blocks smaller than this pay more for their records than they gain.
 constexpr int64_t kLeastThreads = 128;
 // Two resident blocks hide the ramp at each block's ends.
@@ -115,12 +110,13 @@ bool fitRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
   return fits() || overrides.empty();
 }
 
+/// As many blocks as registers allow: without the bound the assembler chooses by a rule of its own,
+/// takes a fifth more registers, and now and then spills.
 int64_t ruleBlocks(const ElementsStreams &streams, const ElementsLimits &limits,
                    const ElementsSchedule &schedule) {
   int64_t registers = estimateRegisters(streams, schedule.vec, schedule.inflight);
   int64_t byRegisters = limits.registersPerSm / (schedule.threads * registers);
-  return std::clamp(byRegisters, int64_t(1),
-                    std::max(kThreadsPerSm / schedule.threads, int64_t(1)));
+  return std::clamp(byRegisters, int64_t(1), limits.threadsPerSm / schedule.threads);
 }
 
 Error tooManyRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
@@ -156,10 +152,12 @@ Result<ScheduleOverrides> parseOverrides(std::string_view text) {
 }
 
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight) {
-  int64_t words = 0;
-  for (const ElementsStream &stream : streams)
+  int64_t words = 0, stored = 0;
+  for (const ElementsStream &stream : streams) {
     words += stream.loaded ? (vec * stream.bytes + 3) / 4 : 0;
-  return inflight * words + 2 * int64_t(streams.size()) +
+    stored += stream.stored;
+  }
+  return inflight * words + 2 * int64_t(streams.size()) + 2 * stored +
          (widest(streams) == 8 ? kWideBodyRegisters : kBodyRegisters);
 }
 

@@ -45,7 +45,7 @@ using ScheduleOverrides = std::map<std::string, int64_t, std::less<>>;
 Result<ScheduleOverrides> parseOverrides(std::string_view text);
 
 /// Registers a thread needs with this schedule: the vectors in flight, two for the address of each
-/// operand, and a fixed number for the body.
+/// operand, two for each result, and a fixed number for the body.
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight);
 
 /// The schedule for these streams on such an arch; what `overrides` fix stays and the rest follows

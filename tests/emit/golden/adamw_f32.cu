@@ -11,7 +11,7 @@
 // [8] lr
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 4, OPERANDS = 4, SLOTS = 9;
+  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 5, OPERANDS = 4, SLOTS = 9;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_p;

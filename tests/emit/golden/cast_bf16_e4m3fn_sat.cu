@@ -1,7 +1,7 @@
 // fw_cast_x_bf16_y_e4m3fn_sat_v8
 
 struct Op {
-  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 2, SLOTS = 0;
+  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, OPERANDS = 2, SLOTS = 0;
   using Real = float;
   template <int W> struct In {
     fw::Raw<fw::bf16, W> v_x;

@@ -1,7 +1,7 @@
 // fw_cast_x_e5m2_y_f16_v8
 
 struct Op {
-  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 2, SLOTS = 0;
+  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, OPERANDS = 2, SLOTS = 0;
   using Real = float;
   template <int W> struct In {
     fw::Raw<fw::e5m2, W> v_x;

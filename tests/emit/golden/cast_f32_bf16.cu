@@ -1,7 +1,7 @@
 // fw_cast_x_f32_y_bf16_v4
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 2, SLOTS = 0;
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, OPERANDS = 2, SLOTS = 0;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_x;

@@ -6,7 +6,7 @@
 // [2] u1 = root + a
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 4, OPERANDS = 4, SLOTS = 3;
+  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 5, OPERANDS = 4, SLOTS = 3;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_float;

@@ -8,7 +8,7 @@
 // [1] when = (n < 10 and n <= 10) != (n > 10 or n >= 10)
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 2, SLOTS = 2;
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, OPERANDS = 2, SLOTS = 2;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_x;

@@ -8,7 +8,7 @@
 // [1] when = (n < 10 and n <= 10) != (n > 10 or n >= 10)
 
 struct Op {
-  static constexpr int V = 2, INFLIGHT = 1, THREADS = 256, BLOCKS = 4, OPERANDS = 2, SLOTS = 2;
+  static constexpr int V = 2, INFLIGHT = 1, THREADS = 256, BLOCKS = 3, OPERANDS = 2, SLOTS = 2;
   using Real = double;
   template <int W> struct In {
     fw::Raw<double, W> v_x;

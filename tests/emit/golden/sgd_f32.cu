@@ -4,7 +4,7 @@
 // [1] lr
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 4, OPERANDS = 3, SLOTS = 2;
+  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 6, OPERANDS = 3, SLOTS = 2;
   using Real = float;
   template <int W> struct In {
     fw::Raw<float, W> v_p;
