@@ -127,11 +127,24 @@ bool CacheFolder::isTrusted(const struct stat &facts) const {
 
 bool CacheFolder::isWritable() const { return ::access(root.c_str(), W_OK) == 0; }
 
+/// Whoever can write to the folder of a kind can put any file in the place of an entry. A folder
+/// that is missing is no fault.
+std::optional<CacheFailure> CacheFolder::distrust(EntryKind kind) const {
+  struct stat facts;
+  if (::lstat(kindPath(kind).c_str(), &facts) != 0 || (S_ISDIR(facts.st_mode) && isTrusted(facts)))
+    return std::nullopt;
+  return CacheFailure{CacheFault::Untrusted,
+                      kindPath(kind) + (S_ISDIR(facts.st_mode)
+                                            ? ": others can write to it or own it"
+                                            : ": not a folder")};
+}
+
+std::string CacheFolder::kindPath(EntryKind kind) const { return root + "/" + folderOf(kind); }
 std::string CacheFolder::entryPath(EntryKind kind, const std::string &key) const {
-  return root + "/" + folderOf(kind) + "/" + key + suffixOf(kind);
+  return kindPath(kind) + "/" + key + suffixOf(kind);
 }
 std::string CacheFolder::lockPath(EntryKind kind, const std::string &key) const {
-  return root + "/" + folderOf(kind) + "/" + key + ".lock";
+  return kindPath(kind) + "/" + key + ".lock";
 }
 std::string CacheFolder::stagingFolder() const {
   return root + "/.staging-" + std::to_string(::geteuid());
@@ -141,6 +154,8 @@ std::string CacheFolder::stagingFolder() const {
 mode_t CacheFolder::fileMode() const { return options.share ? rootMode & 0666 : 0600; }
 
 CacheRead CacheFolder::read(EntryKind kind, const std::string &key) const {
+  if (std::optional<CacheFailure> failure = distrust(kind))
+    return {nullptr, failure};
   std::string path = entryPath(kind, key);
   FileHandle file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file && (errno == ENOENT || errno == ENOTDIR))
@@ -201,7 +216,7 @@ std::optional<CacheFailure> CacheFolder::stage(const std::string &staged, std::s
 }
 
 bool CacheFolder::prepare(EntryKind kind) const {
-  return makeFolder(root + "/" + folderOf(kind), options.share ? rootMode : 0700);
+  return makeFolder(kindPath(kind), options.share ? rootMode : 0700);
 }
 
 std::optional<CacheFailure> CacheFolder::publish(const std::string &staged, const std::string &path,
@@ -221,6 +236,8 @@ std::optional<CacheFailure> CacheFolder::write(EntryKind kind, const std::string
   std::string bytes = encodeEntry(entry, kind, key);
   if (bytes.size() > options.maxBytes)
     return std::nullopt; // by the user's wish, not a fault
+  if (std::optional<CacheFailure> failure = distrust(kind))
+    return failure;
   if (!makeFolder(stagingFolder(), 0700) || !prepare(kind))
     return writeFailure(root, errno);
 
@@ -251,7 +268,9 @@ std::vector<CacheListing> CacheFolder::list() const {
   std::vector<CacheListing> listing;
   for (size_t i = 0; i < size_t(EntryKind::count); ++i) {
     EntryKind kind = EntryKind(i);
-    std::string folder = root + "/" + folderOf(kind), suffix = suffixOf(kind);
+    std::string folder = kindPath(kind), suffix = suffixOf(kind);
+    if (distrust(kind))
+      continue;
     forEachName(folder, [&](const std::string &name) {
       std::string key = name.substr(0, 64), path = folder + "/" + name;
       struct stat facts;

@@ -100,6 +100,8 @@ private:
   std::string entryPath(EntryKind kind, const std::string &key) const;
   std::string stagingFolder() const;
   bool isTrusted(const struct stat &facts) const;
+  std::string kindPath(EntryKind kind) const;
+  std::optional<CacheFailure> distrust(EntryKind kind) const;
   bool makeFolder(const std::string &path, mode_t mode) const;
   std::optional<CacheFailure> stage(const std::string &staged, std::string_view bytes,
                                     bool durable);

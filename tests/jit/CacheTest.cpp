@@ -293,6 +293,25 @@ TEST(Cache, folderThatOthersCanWriteIsNotTrusted) {
   }
 }
 
+TEST(Cache, folderOfAKindThatOthersCanWriteIsNotTrusted) {
+  for (mode_t mode : {0777, 0770, 0702}) {
+    TemporaryFolder folder;
+    StubCompiler compiler;
+    Messages messages;
+    {
+      Cache cache(optionsFor(folder.path, messages));
+      ASSERT_TRUE(givesRightKernel(cache, compiler, "a"));
+    }
+    ASSERT_EQ(::chmod((folder / "kernels").c_str(), mode), 0);
+    Cache cache(optionsFor(folder.path, messages));
+    EXPECT_TRUE(givesRightKernel(cache, compiler, "a"));
+    EXPECT_EQ(compiler.calls, 2) << "an entry of the folder was used";
+    EXPECT_EQ(messages.count(), 1u) << messages.all();
+    EXPECT_NE(messages.all().find("kernels: others can write to it"), std::string::npos);
+    EXPECT_TRUE(cache.list().empty());
+  }
+}
+
 TEST(Cache, fileThatOthersCanWriteIsNotTrusted) {
   TemporaryFolder folder;
   StubCompiler compiler;
