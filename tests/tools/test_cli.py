@@ -87,6 +87,36 @@ class Usage(Cli):
             self.assertEqual(run.stdout, "")
             self.assertNotEqual(run.stderr, "")
 
+    def test_an_unknown_command_is_named_with_those_there_are(self):
+        commands = "ops, show, emit, precompile, verify, cache, doctor"
+        for arguments, words in (
+                (["bogus"], f"error: expected a command of fusewright, got 'bogus'; use one of {commands}\n"),
+                ([], f"error: expected a command of fusewright, got none; use one of {commands}\n"),
+                (["cache", "prune"], "error: expected a command of cache, got 'prune'; use one of ls, info\n"),
+                (["cache"], "error: expected a command of cache, got none; use one of ls, info\n")):
+            self.assertEqual(self.run_cli(*arguments, code=2).stderr, words)
+
+    def test_numbers_neither_wrap_nor_saturate(self):
+        for arguments in (["verify", "scale", "--seed"], ["precompile", "--arch", "cpu", "--jobs"]):
+            for number in ("-1", "99999999999999999999999", "1.5", "1e3", ""):
+                run = self.run_cli(*arguments, number, code=2)
+                self.assertIn(f"{arguments[-1]}: expected a whole number from 0 to ", run.stderr)
+
+    def test_output_that_is_lost_is_an_error(self):
+        for arguments in (["ops"], ["--version"], ["--help"], ["cache", "info", "--json"],
+                          ["emit", "adamw", "--stage", "phases"]):
+            for redirect in (">/dev/full", ">&-"):
+                run = subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirect}', CLI, *arguments],
+                                     capture_output=True, text=True, env=self.environment())
+                self.assertEqual((run.returncode, run.stdout), (2, ""))
+                self.assertIn("error: expected stdout to take the output, got a write error; ", run.stderr)
+
+    def test_a_closed_stdout_is_given_to_no_file_of_the_cache(self):
+        subprocess.run(["sh", "-c", 'exec "$0" "$@" >&- 2>&-', CLI, "precompile", "--arch", "cpu", "--ops", "scale"],
+                       env=self.environment())
+        self.assertNotIn("unreadable", self.run_cli("cache", "ls").stdout)
+        self.assertIn("cached", self.run_cli("precompile", "--arch", "cpu", "--ops", "scale").stdout)
+
     def test_wrong_setting_is_2(self):
         run = self.run_cli("ops", code=2, FUSEWRIGHT_STRICT="maybe")
         self.assertIn("FUSEWRIGHT_STRICT", run.stderr)
@@ -103,6 +133,10 @@ class Usage(Cli):
                 (["emit", "adamx", "--stage", "cuda"],
                  "error: expected a shipped op, a file or file:name, got 'adamx'; shipped ops are " + ", ".join(SHIPPED)),
                 (["emit", "adamw", "--stage", "cuda", "--arch", "sm_1"], "got 'sm_1'"),
+                (["emit", "adamw", "--stage", "cuda", "--dtype", "grad=f32,grad=bf16"],
+                 "error: --dtype: expected one value for 'grad', got 'f32' and 'bf16'; name it once"),
+                (["emit", "adamw", "--stage", "cuda", "--option", "amsgrad=true", "--option", "amsgrad=false"],
+                 "error: --option: expected one value for 'amsgrad', got 'true' and 'false'; name it once"),
                 (["emit", "adamw", "--stage", "semantic", "--option", "amsgrad=perhaps"], "perhaps"),
                 (["emit", "adamw", "--stage", "semantic", "--feature", "magic"], "magic"),
                 (["emit", "adamw", "--stage", "semantic", "--dtype", "grad=f33"], "f33")):
@@ -147,6 +181,27 @@ class Ops(Cli):
         self.assertIn("b", run.stderr)
 
 
+class OpFiles(Cli):
+    def test_what_cannot_be_read_is_told(self):
+        run = self.run_cli("show", "/proc/self/mem", code=2)
+        self.assertEqual(run.stderr, "error: expected a readable op file, got '/proc/self/mem': Input/output error; "
+                                     "name a text file that this user may read\n")
+        (self.folder / "ops.d").mkdir()
+        self.assertIn("got the folder 'ops.d'; shipped ops are ", self.run_cli("show", "ops.d", code=2).stderr)
+
+    def test_a_huge_file_is_not_read_to_its_end(self):
+        with open(self.folder / "huge.fuse", "wb") as file:
+            file.truncate(1 << 40)
+        for endless in ("huge.fuse", "/dev/zero"):
+            run = self.run_cli("show", endless, code=3)
+            self.assertIn("expected at most 65536 bytes of op text, got more; split the file", run.stderr)
+
+    def test_a_pipe_is_a_file_too(self):
+        run = subprocess.run([CLI, "show", "/dev/stdin"], input=RMSPROP, capture_output=True, text=True,
+                             env=self.environment())
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+
 class OpErrors(Cli):
     def test_place_line_and_caret(self):
         bad = self.write("bad.fuse", "op bad over elements {\n  in x;  out y\n  y = x + nope\n}\n")
@@ -184,6 +239,11 @@ class Emit(Cli):
     def test_stage_and_target_must_fit(self):
         self.assertIn("`fusewright doctor` lists them", self.run_cli("emit", "adamw", "--stage", "cuda", code=2).stderr)
         self.assertIn("leave the arch out", self.run_cli("emit", "adamw", "--stage", "llvm", "--arch", "sm_90", code=2).stderr)
+
+    def test_strict_mode_compiles_no_ptx(self):
+        run = self.run_cli("emit", "scale", "--stage", "ptx", "--arch", "sm_90", code=6, FUSEWRIGHT_STRICT="1")
+        self.assertIn("ask for the stage cuda, or leave strict mode", run.stderr)
+        self.run_cli("emit", "scale", "--stage", "cuda", "--arch", "sm_90", FUSEWRIGHT_STRICT="1")
 
     def test_ptx(self):
         self.need_nvrtc()
@@ -263,6 +323,48 @@ class Precompile(Cli):
         run = self.run_cli("precompile", "--arch", "cpu", "--ops", "scale", "--dtype", "in=f32", code=6,
                            FUSEWRIGHT_STRICT="1")
         self.assertIn("strict mode", run.stderr)
+
+    def test_what_is_not_stored_is_7(self):
+        file = self.write("file", "")
+        for words, settings in (
+                ("there is no cache folder that can be used", {"FUSEWRIGHT_CACHE_DIR": str(self.folder / file)}),
+                ("FUSEWRIGHT_CACHE_SIZE=0 keeps nothing on disk", {"FUSEWRIGHT_CACHE_SIZE": "0"}),
+                ("holds at most 4000 bytes, so that entries made now were removed again",
+                 {"FUSEWRIGHT_CACHE_SIZE": "4000"})):
+            run = self.run_cli("precompile", "--arch", "cpu", "--ops", "scale", code=7, **settings)
+            self.assertIn(" not stored\n", run.stdout)
+            self.assertRegex(run.stderr, "error: expected every program in the cache, got [1-9] that are not stored: .*"
+                             + words)
+
+    def test_a_record_whose_kernels_are_gone_is_a_miss(self):
+        arguments = ("precompile", "--arch", "cpu", "--ops", "scale", "--dtype", "in=f32")
+        self.run_cli(*arguments)
+        for path in (self.cache / "objects").iterdir():
+            path.unlink()
+        self.assertEqual(self.json_of(*arguments)["kernels"][0]["status"], "compiled")
+        self.assertEqual(self.json_of(*arguments)["kernels"][0]["status"], "cached")
+
+    def test_names_are_united(self):
+        rows = self.json_of("precompile", "--arch", "cpu,cpu", "--ops", "scale,scale", "--dtype", "in=f32,in=f32")
+        self.assertEqual(len(rows["kernels"]), 1)
+        every = self.json_of("precompile", "--arch", "cpu", "--ops", "all")["kernels"]
+        self.assertEqual(len(self.json_of("precompile", "--arch", "cpu", "--ops", "scale,all")["kernels"]), len(every))
+
+    def test_all_and_an_arch_are_united(self):
+        archs = self.need_nvrtc()
+        rows = self.json_of("precompile", "--arch", f"{archs[-1]},all,cpu", "--ops", "scale", "--dtype", "in=f32")
+        self.assertEqual([row["arch"] for row in rows["kernels"]], [archs[-1], *archs[:-1], "cpu"])
+
+    def test_an_unknown_arch_is_one_error(self):
+        for arch in ("", "sm_1", "cpu,sm_1"):
+            run = self.run_cli("precompile", "--arch", arch, "--ops", "scale,sgd", code=2)
+            self.assertEqual((run.stdout, run.stderr.count("error: ")), ("", 1))
+
+    def test_a_missing_cpu_library_is_told_once(self):
+        run = self.run_cli("precompile", "--arch", "cpu", "--ops", "scale", code=5,
+                           FUSEWRIGHT_CPU_LIBRARY="/nowhere/libfusewright-cpu.so")
+        self.assertEqual(run.stderr.count("set FUSEWRIGHT_CPU_LIBRARY to its path"), 1)
+        self.assertRegex(run.stderr, "scale for cpu and [0-9]+ more: error: ")
 
     def test_cpu_objects(self):
         kernels = self.json_of("precompile", "--arch", "cpu", "--ops", "sgd")["kernels"]
@@ -374,6 +476,7 @@ class Cache(Cli):
         file = self.write("file", "")
         run = self.run_cli("cache", "info", code=7, FUSEWRIGHT_CACHE_DIR=str(self.folder / file))
         self.assertIn("FUSEWRIGHT_CACHE_DIR", run.stderr)
+        self.run_cli("cache", "ls", code=7, FUSEWRIGHT_CACHE_DIR=str(self.folder / file))
 
 
 class Doctor(Cli):
