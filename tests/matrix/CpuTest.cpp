@@ -41,7 +41,9 @@ TEST(matrix, every_row_on_the_cpu_equals_the_bit_reference) {
     auto program = compiler.compile((*rows)[i]);
     ASSERT_TRUE(program) << render(program.error()) << program.error().log;
     SCOPED_TRACE(describe((*program)->request));
-    auto report = verify::verify((*program)->request, {.seed = i + 1}, CpuExecutor(**program));
+    auto options = verify::caseOptions((*rows)[i], "sm_90", /*seed=*/i + 1);
+    ASSERT_TRUE(options) << render(options.error());
+    auto report = verify::verify((*program)->request, *options, CpuExecutor(**program));
     ASSERT_TRUE(report) << render(report.error());
     for (const std::string &failure : report->failures)
       ADD_FAILURE() << failure;

@@ -1,5 +1,5 @@
-// Included first by a build with AddressSanitizer (tools/test). LLVM's allocators are inline: in our
-// sanitized files they would poison memory that the packaged archives, not sanitized, hand out
+// Included first by a build with AddressSanitizer (tools/test). LLVM's allocators are inline: in
+// our sanitized files they would poison memory that the packaged archives, not sanitized, hand out
 // without unpoisoning it. Who poisons on purpose, as the guards of tools/verify do, calls the
 // function by another name.
 #pragma once
