@@ -25,6 +25,7 @@ launch::Hyper launchHyper(const RequestScalar &scalar) {
                   : scalar.kind == "bool" ? Kind::Bool
                                           : Kind::Real,
           .isStep = scalar.isStep,
+          .required = !scalar.isStep && !scalar.value,
           .fallback = scalar.value.value_or(0),
           .low = scalar.low,
           .high = scalar.high,

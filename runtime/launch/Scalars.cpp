@@ -89,11 +89,17 @@ Result<std::vector<size_t>> matchNames(std::span<const Hyper> hypers, const Scal
                    "pass as many values as entries, or values = NULL and one value"};
     places.push_back(place);
   }
-  for (size_t place = 0; place < hypers.size(); ++place)
-    if (hypers[place].isStep && std::ranges::find(places, place) == places.end())
-      return Error{Code::USAGE, hypers[place].name + ": expected the number of this step, got none",
-                   "pass a scalar \"" + hypers[place].name +
-                       "\" that counts the applied steps from 1"};
+  for (size_t place = 0; place < hypers.size(); ++place) {
+    if (std::ranges::find(places, place) != places.end())
+      continue;
+    const std::string &name = hypers[place].name;
+    if (hypers[place].isStep)
+      return Error{Code::USAGE, name + ": expected the number of this step, got none",
+                   "pass a scalar \"" + name + "\" that counts the applied steps from 1"};
+    if (hypers[place].required)
+      return Error{Code::USAGE, name + ": expected a value, got none",
+                   "pass a scalar \"" + name + "\", or give it a default in the op"};
+  }
   return places;
 }
 

@@ -16,7 +16,8 @@ struct Hyper {
 
   std::string name;
   Kind kind = Kind::Real;
-  bool isStep = false; ///< counts from 1 and must be given
+  bool isStep = false;   ///< counts from 1 and must be given
+  bool required = false; ///< the op gives no default
   double fallback = 0;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

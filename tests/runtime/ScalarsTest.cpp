@@ -31,6 +31,15 @@ std::string errorOf(const std::vector<fw_scalar> &given, size_t listLength = 2) 
   return rows ? "no error" : render(rows.error());
 }
 
+TEST(Scalars, AHyperWithoutADefaultMustBeGiven) {
+  const Hyper hypers[] = {{.name = "lr", .required = true}};
+  auto rows = readScalars(hypers, ScalarArray(nullptr, 0), 1);
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(render(rows.error()),
+            "lr: expected a value, got none; pass a scalar \"lr\", or give it "
+            "a default in the op");
+}
+
 TEST(Scalars, defaultsFillOneRow) {
   Result<ScalarRows> rows = read({scalar("t", 3)});
   ASSERT_TRUE(rows);
