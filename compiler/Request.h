@@ -14,12 +14,6 @@
 
 namespace fw {
 
-/// The arithmetic that a request asks for. `fast` will allow hardware approximations.
-struct Numerics {
-  bool flushToZero = false;
-  bool fast = false;
-};
-
 /// What a caller asked for, unresolved. Keys of `dtypes` are operand names or roles; a name wins.
 struct Request {
   language::OpHandle op;
