@@ -20,11 +20,19 @@ static LogicalResult verifyOperandName(Operation *op, ArrayAttr operands, String
   return op->emitOpError() << "expected the name of an operand, got '" << name << "'";
 }
 
-static LogicalResult verifyScalarName(Operation *op, ArrayAttr scalars, StringRef name) {
-  for (auto scalar : scalars.getAsRange<HyperAttr>())
-    if (scalar.getName() == name)
+static LogicalResult verifyScalar(ScalarOp op, ArrayAttr scalars) {
+  for (auto scalar : scalars.getAsRange<HyperAttr>()) {
+    if (scalar.getName() != op.getScalar())
+      continue;
+    Kind kind = op.getType().isF64()        ? Kind::Real
+                : op.getType().isInteger(1) ? Kind::Bool
+                                            : Kind::Int;
+    if (scalar.getKind() == kind)
       return success();
-  return op->emitOpError() << "expected the name of a scalar, got '" << name << "'";
+    return op.emitOpError() << "expected the type of a scalar of kind "
+                            << stringifyKind(scalar.getKind()) << ", got " << op.getType();
+  }
+  return op.emitOpError() << "expected the name of a scalar, got '" << op.getScalar() << "'";
 }
 
 static LogicalResult verifyStorage(Operation *op, ArrayAttr operands, StringRef name, Type type) {
@@ -47,7 +55,7 @@ LogicalResult OpOp::verifyRegions() {
     if (auto largest = dyn_cast<LargestOp>(op))
       return verifyOperandName(op, getOperands(), largest.getOperand());
     if (auto scalar = dyn_cast<ScalarOp>(op))
-      return verifyScalarName(op, getScalars(), scalar.getScalar());
+      return verifyScalar(scalar, getScalars());
     if (auto write = dyn_cast<WriteOp>(op)) {
       if (!written.insert(write.getOperand()).second)
         return write.emitOpError()

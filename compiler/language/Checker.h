@@ -53,6 +53,7 @@ private:
   void declare(const Declaration &declaration);
   bool checkRole(const Declaration &declaration);
   bool checkValue(const Declaration &declaration);
+  bool checkValueType(const Declaration &declaration);
   bool checkRange(const Declaration &declaration);
   bool isNew(Offset at, const std::string &name);
   void checkUses();

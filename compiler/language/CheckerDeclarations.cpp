@@ -97,13 +97,25 @@ bool Checker::checkValue(const Declaration &declaration) {
                         : "only states, hypers and optional operands have a value");
     return false;
   }
-  bool isBool = declaration.value && declaration.value->type == Type::Bool;
-  if (isBool && declaration.type != Type::Bool) {
+  return !declaration.value || checkValueType(declaration);
+}
+
+bool Checker::checkValueType(const Declaration &declaration) {
+  bool isBool = declaration.value->type == Type::Bool;
+  if (isBool == (declaration.type == Type::Bool))
+    return true;
+  if (isBool)
     error(declaration.valueAt, "expected a number for " + described(declaration) + ", got a bool",
-          "write 0 or 1");
-    return false;
-  }
-  return true;
+          declaration.role == Role::Hyper
+              ? "write 0 or 1, or declare a bool: " + declaration.name +
+                    " : bool = " + (declaration.value->value ? "true" : "false")
+              : "write 0 or 1");
+  else
+    error(declaration.valueAt,
+          "expected true or false for " + described(declaration) + ", got " +
+              printNumber(declaration.value->value),
+          declaration.value->value != 0 ? "write true" : "write false");
+  return false;
 }
 
 bool Checker::checkRange(const Declaration &declaration) {
@@ -112,6 +124,11 @@ bool Checker::checkRange(const Declaration &declaration) {
   if (declaration.role != Role::Hyper) {
     error(declaration.rangeAt, "expected no range, got one for " + described(declaration),
           "only hypers have a range");
+    return false;
+  }
+  if (declaration.type == Type::Bool) {
+    error(declaration.rangeAt, "expected no range, got one for bool " + quoted(declaration.name),
+          "a bool is true or false, remove the range");
     return false;
   }
   if (declaration.range->isEmpty()) {

@@ -202,7 +202,8 @@ bool Checker::checkExponent(const Apply &apply, const std::vector<ValueInfo> &va
   const Expr &exponent = *apply.arguments[1];
   if (values[1].type != Type::Int) {
     error(exponent.at, "expected an int as exponent, got " + article(values[1].type),
-          "write exp(y*log(x)), or sqrt(x) for x^0.5");
+          values[1].type == Type::Bool ? "write if c then x else 1"
+                                       : "write exp(y*log(x)), or sqrt(x) for x^0.5");
     return false;
   }
   if (literalInt(exponent))

@@ -38,6 +38,12 @@ private:
                                place.column);
   }
 
+  static fuse::Kind kindOf(Type type) {
+    return type == Type::Bool  ? fuse::Kind::Bool
+           : type == Type::Int ? fuse::Kind::Int
+                               : fuse::Kind::Real;
+  }
+
   FloatAttr realOrNone(std::optional<double> value) {
     return value ? builder.getF64FloatAttr(*value) : FloatAttr();
   }
@@ -58,7 +64,7 @@ private:
     SmallVector<Attribute> table;
     for (const HyperInfo &hyper : op.info.hypers)
       table.push_back(fuse::HyperAttr::get(builder.getContext(), builder.getStringAttr(hyper.name),
-                                           fuse::Kind::Real, realOrNone(hyper.value)));
+                                           kindOf(hyper.type), realOrNone(hyper.value)));
     if (op.info.step)
       table.push_back(fuse::HyperAttr::get(builder.getContext(),
                                            builder.getStringAttr(*op.info.step), fuse::Kind::Int,

@@ -83,6 +83,13 @@ LoweredValue ExpressionLowering::read(const std::string &operand) {
   return entry->second;
 }
 
+mlir::Type ExpressionLowering::scalarType(const std::string &name) const {
+  if (op.info.step == name)
+    return builder.getI64Type();
+  bool isBool = op.info.hyper(name)->type == Type::Bool;
+  return isBool ? mlir::Type(builder.getI1Type()) : builder.getF64Type();
+}
+
 LoweredValue ExpressionLowering::lowerName(const std::string &name) {
   if (auto assigned = names.find(name); assigned != names.end())
     return assigned->second;
@@ -90,10 +97,7 @@ LoweredValue ExpressionLowering::lowerName(const std::string &name) {
     return read(name);
   auto [entry, isNew] = loaded.try_emplace(name);
   if (isNew) {
-    mlir::Type type = builder.getF64Type();
-    if (op.info.step == name)
-      type = builder.getI64Type();
-    entry->second = {fuse::ScalarOp::create(builder, location, type, name)};
+    entry->second = {fuse::ScalarOp::create(builder, location, scalarType(name), name)};
   }
   return entry->second;
 }

@@ -42,6 +42,8 @@ private:
   LoweredValue lowerOperandFunction(const Apply &apply);
   LoweredValue lowerRoundTo(const Apply &apply);
   LoweredValue read(const std::string &operand);
+  /// Of a hyper or the step.
+  mlir::Type scalarType(const std::string &name) const;
   mlir::Value squarings(mlir::Value base, int64_t exponent);
   mlir::Value arithmetic(Function function, llvm::ArrayRef<mlir::Value> arguments);
   mlir::Value logic(Function function, llvm::ArrayRef<mlir::Value> arguments);

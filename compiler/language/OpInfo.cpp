@@ -58,6 +58,10 @@ Result<OptionValues> completeOptions(const Op &op, const OptionValues &chosen) {
 }
 
 Result<void> validateHyper(const HyperInfo &hyper, double value) {
+  if (hyper.type == Type::Bool && value != 0 && value != 1)
+    return Error{Code::USAGE,
+                 "expected 0 or 1 for bool " + hyper.name + ", got " + printNumber(value),
+                 "pass 0 for false and 1 for true"};
   if (hyper.range.contains(value) || (!hyper.range.low && !hyper.range.high))
     return {};
   return Error{Code::USAGE,

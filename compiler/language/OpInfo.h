@@ -79,7 +79,7 @@ Result<OptionValues> completeOptions(const Op &op, const OptionValues &chosen);
 /// The op for these options. The op must have passed the checks.
 Result<ResolvedOp> resolve(const Op &op, const OptionValues &chosen);
 
-/// An error unless `value` is within the hyper's range.
+/// An error unless `value` is within the hyper's range, or 0 or 1 for a bool.
 Result<void> validateHyper(const HyperInfo &hyper, double value);
 
 } // namespace fw::language

@@ -99,9 +99,10 @@ private:
   }
 
   void checkDeclaration(const Declaration &declaration) {
-    if (declaration.type != Type::Real)
-      later(declaration.typeAt, "a real", "type " + std::string(spelling(declaration.type)),
-            "declare a real");
+    bool mayBeBool = declaration.role == Role::Hyper;
+    if (declaration.type != Type::Real && !(mayBeBool && declaration.type == Type::Bool))
+      later(declaration.typeAt, mayBeBool ? "a real or a bool" : "a real",
+            "type " + std::string(spelling(declaration.type)), "declare a real");
     if (declaration.axes && !info(declaration.role).scalar)
       later(declaration.axes->front().at, "one value per element", "an axis of its own",
             "remove the brackets");

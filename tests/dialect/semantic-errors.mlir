@@ -31,6 +31,13 @@ fuse.op @scalar over <elements> operands [#fuse.operand<name = "x", role = in, d
 
 // -----
 
+fuse.op @scalar_type over <elements> operands [#fuse.operand<name = "x", role = in, dtype = "bf16", scope = <element>>] scalars [#fuse.hyper<name = "on", kind = bool>] {
+  // expected-error@+1 {{'fuse.scalar' op expected the type of a scalar of kind bool, got 'f64'}}
+  %0 = fuse.scalar "on" : f64
+}
+
+// -----
+
 fuse.op @stored over <elements> operands [#fuse.operand<name = "x", role = in, dtype = "bf16", scope = <element>>] scalars [#fuse.hyper<name = "a", value = 1.0 : f64>] {
   %0 = fuse.read "x" : f32
   // expected-error@+1 {{'fuse.stored' op expected the name of an operand, got 'z'}}

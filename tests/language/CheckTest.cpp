@@ -61,6 +61,20 @@ TEST(Check, TypesAndScopesFollowFromTheParts) {
   EXPECT_EQ(out, "c real launch; d int launch; e bool element; f real element; p real element; ");
 }
 
+TEST(Check, ABoolHyperIsAValueOfTheLaunch) {
+  OpHandle op = parsed("op test over elements { in x; out y; hyper b = 1, on : bool = true\n"
+                       "c = not on or b > 0;  d = if c then b else 0;  e = on == (x > 0)\n"
+                       "y = if e then d*x else x }");
+  ResolvedOp resolved = *resolve(*op, {});
+  std::string out;
+  for (const Assignment *assignment : resolved.body) {
+    const ValueInfo &value = resolved.values[assignment->value->id];
+    out += assignment->name + " " + std::string(spelling(value.type)) + " " +
+           value.scope.print(op->domain.axes) + "; ";
+  }
+  EXPECT_EQ(out, "c bool launch; d real launch; e bool element; y real element; ");
+}
+
 TEST(Check, WarnsOfWhatIsNotUsed) {
   auto file = OpFile::parse(opWith("option k = u | v\n  z = x + 1\n  y = a*x"), "test.fuse");
   ASSERT_TRUE(bool(file));

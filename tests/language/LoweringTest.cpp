@@ -266,6 +266,35 @@ fuse.write "y", %14 : f32
 )");
 }
 
+TEST(Lowering, ABoolHyperIsATruthValueOfTheLaunch) {
+  EXPECT_EQ(bodyOf("k = if on then a else 2*a;  y = if on and x > 0 then k*x else x", {},
+                   "in x;  out y;  hyper a = 1, on : bool = true"),
+            R"(%0 = fuse.scalar "on" : i1
+%1 = fuse.scalar "a" : f64
+%cst = arith.constant 2.000000e+00 : f64
+%2 = arith.mulf %cst, %1 : f64
+%3 = arith.select %0, %1, %2 {fuse.name = "k"} : f64
+%4 = fuse.read "x" : f32
+%cst_0 = arith.constant 0.000000e+00 : f64
+%5 = fuse.uniform %cst_0 : f64 to f32
+%6 = arith.cmpf ogt, %4, %5 : f32
+%7 = fuse.uniform %0 : i1 to i1
+%8 = arith.andi %7, %6 : i1
+%9 = fuse.uniform %3 : f64 to f32
+%10 = arith.mulf %9, %4 : f32
+%11 = arith.select %8, %10, %4 {fuse.name = "y"} : f32
+fuse.write "y", %11 : f32
+)");
+  std::string text = moduleText(
+      parsed("op test over elements { in x;  out y;  hyper on : bool = true, off : bool\n"
+             "y = if on == off then x else 2*x }"),
+      {});
+  EXPECT_NE(text.find(R"(#fuse.hyper<name = "on", kind = bool, value = 1.000000e+00 : f64>)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"(#fuse.hyper<name = "off", kind = bool>)"), std::string::npos) << text;
+}
+
 TEST(Lowering, StorageIsAskedForByTheNameOfTheOperand) {
   EXPECT_EQ(bodyOf("y = clamp(a*x, -largest(y), largest(y))"), R"(%0 = fuse.scalar "a" : f64
 %1 = fuse.read "x" : f32

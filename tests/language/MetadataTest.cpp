@@ -141,6 +141,19 @@ TEST(Metadata, HypersAreCheckedAgainstTheirRange) {
       bool(validateHyper(*infoOf("scale").hyper("a"), std::numeric_limits<double>::quiet_NaN())));
 }
 
+TEST(Metadata, ABoolHyperIsZeroOrOne) {
+  OpHandle op = parsed("op test over elements { in x; out y; hyper on : bool = true, off : bool\n"
+                       "y = if on and not off then x else -x }");
+  OpInfo opInfo = resolve(*op, {})->info;
+  EXPECT_EQ(opInfo.hyper("on")->type, Type::Bool);
+  EXPECT_EQ(opInfo.hyper("on")->value, 1);
+  EXPECT_EQ(opInfo.hyper("off")->value, std::nullopt);
+  EXPECT_TRUE(bool(validateHyper(*opInfo.hyper("on"), 0)));
+  EXPECT_TRUE(bool(validateHyper(*opInfo.hyper("on"), 1)));
+  EXPECT_EQ(fw::render(validateHyper(*opInfo.hyper("on"), 0.5).error()),
+            "expected 0 or 1 for bool on, got 0.5; pass 0 for false and 1 for true");
+}
+
 TEST(Metadata, ResolveKeepsTheChosenArmsInOrder) {
   OpHandle op = *fw::findShippedOp("sgd");
   ResolvedOp resolved = *resolve(*op, {{"momentum", "nesterov"}});
