@@ -15,6 +15,7 @@ CacheOptions cacheOptions(const Settings &settings, const Environment &environme
   options.reporter = Reporter(standardErrorSink(int(settings.number(Knob::log))));
   if (options.folder.maxBytes > 0)
     options.folders = folderChoices(settings, environment, ::geteuid());
+  options.readOnlyFolders = settings.paths(Knob::cache_read_only);
   return options;
 }
 
@@ -97,10 +98,18 @@ EntryPtr Cache::find(EntryKind kind, const std::string &key) {
   return shelf.entries.emplace(key, entry).first->second;
 }
 
+EntryPtr Cache::peek(EntryKind kind, const std::string &key) {
+  std::call_once(opened, [this] { openLayers(); });
+  for (const std::unique_ptr<CacheLayer> &layer : layers)
+    if (EntryPtr entry = layer->read(kind, key, CacheLayer::Purpose::Look).entry)
+      return entry;
+  return nullptr;
+}
+
 EntryPtr Cache::fromDisk(EntryKind kind, const std::string &key) {
-  std::call_once(opened, [this] { openUserFolder(); });
+  std::call_once(opened, [this] { openLayers(); });
   for (const std::unique_ptr<CacheLayer> &layer : layers) {
-    CacheRead read = layer->read(kind, key);
+    CacheRead read = layer->read(kind, key, CacheLayer::Purpose::Use);
     if (read.failure)
       tell(kind, *read.failure);
     if (!read.entry)
@@ -116,12 +125,12 @@ Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::
   if (EntryPtr entry = fromDisk(kind, key))
     return entry;
   if (options.strict && isCode(kind))
-    return Error{
-        .code = Code::STRICT_MISS,
-        .text = "expected " + description + " in a kernel cache (strict mode), got none in " +
-                (userFolder ? userFolder->place() : std::string("memory")),
-        .remedy = "precompile it, add the folder or pack that holds it, or leave strict mode",
-        .log = std::string(folderOf(kind)) + "/" + key + suffixOf(kind)};
+    return Error{.code = Code::STRICT_MISS,
+                 .text = "expected " + description +
+                         " in a kernel cache (strict mode), got none in " + places(),
+                 .remedy =
+                     "precompile it, add the folder or pack that holds it, or leave strict mode",
+                 .log = std::string(folderOf(kind)) + "/" + key + suffixOf(kind)};
   if (!userFolder)
     return make(kind, key, description, produce);
 
@@ -169,18 +178,43 @@ CacheCounters Cache::counters(EntryKind kind) const {
 }
 
 CacheFolder *Cache::folder() {
-  std::call_once(opened, [this] { openUserFolder(); });
+  std::call_once(opened, [this] { openLayers(); });
   return userFolder;
 }
 
 std::vector<CacheListing> Cache::list() {
-  std::call_once(opened, [this] { openUserFolder(); });
+  std::call_once(opened, [this] { openLayers(); });
   std::vector<CacheListing> listing;
   for (const std::unique_ptr<CacheLayer> &layer : layers) {
     std::vector<CacheListing> more = layer->list();
     listing.insert(listing.end(), more.begin(), more.end());
   }
   return listing;
+}
+
+void Cache::openLayers() {
+  openUserFolder();
+  openReadOnlyFolders();
+}
+
+/// Where entries are looked for on disk, the user's folder first.
+std::string Cache::places() const {
+  std::string out;
+  for (const std::unique_ptr<CacheLayer> &layer : layers)
+    out += (out.empty() ? "" : ", ") + layer->place();
+  return out.empty() ? "memory" : out;
+}
+
+void Cache::openReadOnlyFolders() {
+  CacheFolder::Options wanted = options.folder;
+  wanted.readOnly = true;
+  for (const std::string &path : options.readOnlyFolders) {
+    auto folder = CacheFolder::open(path, wanted);
+    if (auto *failure = std::get_if<CacheFailure>(&folder))
+      tell(EntryKind::Kernel, *failure);
+    else
+      layers.push_back(std::move(std::get<0>(folder)));
+  }
 }
 
 /// One warning at most: about the last folder tried, or about the temporary one that is used in the

@@ -28,6 +28,7 @@ struct CacheCounters {
 struct CacheOptions {
   std::vector<FolderChoice>
       folders; ///< the first usable one is the user's folder; none: memory only
+  std::vector<std::string> readOnlyFolders; ///< asked after the user's, in this order
   CacheFolder::Options folder;
   std::chrono::milliseconds patience{60000};
   bool strict = false;
@@ -56,6 +57,9 @@ public:
 
   /// From memory or disk, or null.
   EntryPtr find(EntryKind kind, const std::string &key);
+
+  /// From disk or null, for those who look at the cache: nothing counts as used, nothing is told.
+  EntryPtr peek(EntryKind kind, const std::string &key);
 
   CacheCounters counters(EntryKind kind) const;
 
@@ -93,7 +97,10 @@ private:
                         const Producer &produce);
   Result<EntryPtr> wait(Shelf &shelf, Flight &flight);
   bool acquire(EntryKind kind, class FileLock &lock, const std::string &description);
+  void openLayers();
   void openUserFolder();
+  void openReadOnlyFolders();
+  std::string places() const;
   void tell(EntryKind kind, const CacheFailure &failure);
 
   CacheOptions options;

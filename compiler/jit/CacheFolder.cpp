@@ -100,18 +100,23 @@ std::variant<std::unique_ptr<CacheFolder>, CacheFailure> CacheFolder::open(const
                                                                            Options options) {
   if (!options.files)
     options.files = &systemFiles();
-  if (!makeParents(path) || (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST))
+  bool isMissing = !options.readOnly &&
+                   (!makeParents(path) || (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST));
+  if (isMissing)
     return CacheFailure{CacheFault::Unwritable, path + ": " + systemText(errno)};
 
   std::string root = options.followRoot ? realPath(path) : path;
+  auto failure = [&](CacheFault fault, const std::string &why) {
+    return CacheFailure{options.readOnly ? CacheFault::NoReadOnly : fault, root + ": " + why};
+  };
   struct stat facts;
   if (::lstat(root.c_str(), &facts) != 0)
-    return CacheFailure{CacheFault::NoFolder, root + ": " + systemText(errno)};
+    return failure(CacheFault::NoFolder, systemText(errno));
   std::unique_ptr<CacheFolder> folder(new CacheFolder(root, options, facts.st_mode & 07777));
   if (!S_ISDIR(facts.st_mode))
-    return CacheFailure{CacheFault::Untrusted, root + ": not a folder"};
+    return failure(CacheFault::Untrusted, "not a folder");
   if (!folder->isTrusted(facts))
-    return CacheFailure{CacheFault::Untrusted, root + ": others can write to it or own it"};
+    return failure(CacheFault::Untrusted, "others can write to it or own it");
   return folder;
 }
 
@@ -153,7 +158,7 @@ std::string CacheFolder::stagingFolder() const {
 /// A shared folder's files are as open as the folder itself; others are private.
 mode_t CacheFolder::fileMode() const { return options.share ? rootMode & 0666 : 0600; }
 
-CacheRead CacheFolder::read(EntryKind kind, const std::string &key) const {
+CacheRead CacheFolder::read(EntryKind kind, const std::string &key, Purpose purpose) const {
   if (std::optional<CacheFailure> failure = distrust(kind))
     return {nullptr, failure};
   std::string path = entryPath(kind, key);
@@ -180,9 +185,9 @@ CacheRead CacheFolder::read(EntryKind kind, const std::string &key) const {
   Result<Entry> entry = decodeEntry(bytes, kind, key);
   if (!entry)
     return {nullptr, CacheFailure{CacheFault::Damaged, path + ": " + entry.error().text}};
-  if (::time(nullptr) - facts.st_mtime > hour)
-    ::futimens(file.get(),
-               nullptr); // used lately: removed late. A failure only makes it look older
+  // Used lately: removed late. A failure only makes it look older.
+  if (purpose == Purpose::Use && !options.readOnly && ::time(nullptr) - facts.st_mtime > hour)
+    ::futimens(file.get(), nullptr);
   return {std::make_shared<const Entry>(std::move(*entry)), std::nullopt};
 }
 
@@ -285,28 +290,43 @@ std::vector<CacheListing> CacheFolder::list() const {
   return listing;
 }
 
-uint64_t CacheFolder::trim(uint64_t bytes) {
-  removeLeftovers();
+std::vector<CacheListing> CacheFolder::excess(uint64_t bytes, time_t since) const {
   std::vector<CacheListing> entries = list();
-  uint64_t total = 0, freed = 0;
-  for (const CacheListing &entry : entries)
-    total += entry.bytes;
-  if (total <= bytes)
-    return 0;
   std::sort(entries.begin(), entries.end(), [](const CacheListing &a, const CacheListing &b) {
     return std::tie(a.used, a.key) < std::tie(b.used, b.key);
   });
-  uint64_t target = bytes - bytes / 10; // some room, so that the next write does not trim again
-  for (const CacheListing &entry : entries) {
-    if (total - freed <= target)
-      break;
-    if (files().unlink(entry.path.c_str()) == 0)
-      freed += entry.bytes;
-  }
+  uint64_t left = 0;
+  for (const CacheListing &entry : entries)
+    left += entry.bytes;
+  auto first = std::find_if(entries.begin(), entries.end(), [&](const CacheListing &entry) {
+    if (left <= bytes && entry.used >= since)
+      return true;
+    left -= entry.bytes;
+    return false;
+  });
+  entries.erase(first, entries.end());
+  return entries;
+}
+
+std::variant<bool, CacheFailure> CacheFolder::remove(const CacheListing &entry) {
+  if (files().unlink(entry.path.c_str()) == 0)
+    return true;
+  if (errno == ENOENT)
+    return false;
+  return writeFailure(entry.path, errno);
+}
+
+uint64_t CacheFolder::trim(uint64_t bytes) {
+  removeLeftovers();
+  if (excess(bytes).empty())
+    return 0;
+  uint64_t freed = 0; // with some room, so that the next write does not trim again
+  for (const CacheListing &entry : excess(bytes - bytes / 10))
+    if (auto removed = remove(entry); std::holds_alternative<bool>(removed))
+      freed += std::get<bool>(removed) ? entry.bytes : 0;
   return freed;
 }
 
-/// Staged files and locks of processes that were killed. A lock that is held stays.
 void CacheFolder::removeLeftovers() {
   auto isOld = [](const std::string &path) {
     struct stat facts;

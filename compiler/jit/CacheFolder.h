@@ -55,7 +55,10 @@ struct CacheListing {
 class CacheLayer {
 public:
   virtual ~CacheLayer() = default;
-  virtual CacheRead read(EntryKind kind, const std::string &key) const = 0;
+
+  /// Whether a read counts as a use, which keeps an entry from being removed early.
+  enum class Purpose { Use, Look };
+  virtual CacheRead read(EntryKind kind, const std::string &key, Purpose purpose) const = 0;
   virtual std::vector<CacheListing> list() const = 0;
   virtual std::string place() const = 0;
 };
@@ -65,15 +68,16 @@ public:
   struct Options {
     bool share = false;     ///< a group's folder: existing modes are kept, files of others trusted
     bool followRoot = true; ///< a link is followed for the folder itself, never inside it
+    bool readOnly = false;  ///< neither made nor touched; nobody writes to it through this object
     uint64_t maxBytes = uint64_t(2) << 30;
     Files *files = nullptr; ///< must outlive the folder; null for the system's own calls
   };
 
-  /// Makes the folder where it is missing, and checks owner and mode.
+  /// Makes the folder where it is missing, unless it is to be read only, and checks owner and mode.
   static std::variant<std::unique_ptr<CacheFolder>, CacheFailure> open(const std::string &path,
                                                                        Options options);
 
-  CacheRead read(EntryKind kind, const std::string &key) const override;
+  CacheRead read(EntryKind kind, const std::string &key, Purpose purpose) const override;
   std::vector<CacheListing> list() const override;
   std::string place() const override { return root; }
 
@@ -94,6 +98,18 @@ public:
   /// Returns the number of bytes freed.
   uint64_t trim(uint64_t bytes);
 
+  /// The entries that trim() or a user would remove so that at most `bytes` remain, none of them
+  /// used before `since`; oldest first.
+  std::vector<CacheListing> excess(uint64_t bytes, time_t since = 0) const;
+
+  /// Removes an entry of list(). Whoever reads it now still sees it whole. False: another process
+  /// was faster.
+  std::variant<bool, CacheFailure> remove(const CacheListing &entry);
+
+  /// Removes staged files and locks of processes that were killed an hour ago or more. A lock that
+  /// is held stays.
+  void removeLeftovers();
+
 private:
   CacheFolder(std::string root, Options options, mode_t mode)
       : root(std::move(root)), options(options), rootMode(mode) {}
@@ -107,7 +123,6 @@ private:
                                     bool durable);
   std::optional<CacheFailure> publish(const std::string &staged, const std::string &path,
                                       EntryKind kind);
-  void removeLeftovers();
   void account(uint64_t written);
 
   std::string root;

@@ -30,17 +30,6 @@ std::optional<int64_t> parseFlag(std::string_view text) {
   return std::nullopt;
 }
 
-/// "4096", "512M", "2G": powers of 1024.
-std::optional<int64_t> parseBytes(std::string_view text) {
-  constexpr std::string_view units = "KMGT";
-  size_t unit = text.empty() ? units.npos : units.find(text.back());
-  int shift = unit == units.npos ? 0 : 10 * int(unit + 1);
-  std::optional<int64_t> count = parseCount(shift ? text.substr(0, text.size() - 1) : text);
-  if (!count || *count > (INT64_MAX >> shift))
-    return std::nullopt;
-  return *count << shift;
-}
-
 /// The position of `text` in "a|b|c".
 std::optional<int64_t> parseChoice(std::string_view text, std::string_view choices) {
   for (int64_t i = 0; !choices.empty(); ++i) {
@@ -56,6 +45,7 @@ std::optional<int64_t> parse(const KnobRow &row, std::string_view text) {
   switch (row.type) {
   case KnobType::Text:
   case KnobType::Path:
+  case KnobType::Paths:
     return 0;
   case KnobType::Flag:
     return parseFlag(text);
@@ -75,6 +65,8 @@ std::string accepted(const KnobRow &row) {
     return "text";
   case KnobType::Path:
     return "a path";
+  case KnobType::Paths:
+    return "paths separated by ':'";
   case KnobType::Flag:
     return "0 or 1";
   case KnobType::Count:
@@ -88,6 +80,16 @@ std::string accepted(const KnobRow &row) {
 }
 
 } // namespace
+
+std::optional<int64_t> parseBytes(std::string_view text) {
+  constexpr std::string_view units = "KMGT";
+  size_t unit = text.empty() ? units.npos : units.find(text.back());
+  int shift = unit == units.npos ? 0 : 10 * int(unit + 1);
+  std::optional<int64_t> count = parseCount(shift ? text.substr(0, text.size() - 1) : text);
+  if (!count || *count > (INT64_MAX >> shift))
+    return std::nullopt;
+  return *count << shift;
+}
 
 std::span<const KnobRow> knobs() { return rows; }
 
@@ -107,15 +109,23 @@ Settings::Settings() {
     values[i] = {.text = rows[i].fallback, .number = parse(rows[i], rows[i].fallback).value_or(0)};
 }
 
-Result<Settings> Settings::read(const Environment &environment) {
+Settings Settings::read(const Environment &environment, std::vector<Error> &wrong) {
   Settings settings;
   for (size_t i = 0; i < std::size(rows); ++i) {
     const char *value = environment(variableName(rows[i]).c_str());
     if (!value || !*value)
       continue;
     if (Result<void> done = settings.set(Knob(i), value); !done)
-      return done.takeError();
+      wrong.push_back(done.takeError());
   }
+  return settings;
+}
+
+Result<Settings> Settings::read(const Environment &environment) {
+  std::vector<Error> wrong;
+  Settings settings = read(environment, wrong);
+  if (!wrong.empty())
+    return wrong.front();
   return settings;
 }
 
@@ -129,6 +139,18 @@ Result<void> Settings::set(Knob knob, std::string_view value) {
                  .remedy = "unset it for the default '" + std::string(row.fallback) + "'"};
   values[unsigned(knob)] = {.text = std::string(value), .number = *number, .isSet = true};
   return {};
+}
+
+std::vector<std::string> Settings::paths(Knob knob) const {
+  std::vector<std::string> out;
+  std::string_view rest = text(knob);
+  while (!rest.empty()) {
+    std::string_view path = rest.substr(0, rest.find(':'));
+    if (!path.empty())
+      out.emplace_back(path);
+    rest.remove_prefix(std::min(rest.size(), path.size() + 1));
+  }
+  return out;
 }
 
 std::string knobsTable() {

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fw::jit {
 
@@ -19,7 +21,7 @@ enum class Knob : unsigned {
   count
 };
 
-enum class KnobType { Text, Path, Flag, Count, Bytes, Choice };
+enum class KnobType { Text, Path, Paths, Flag, Count, Bytes, Choice };
 
 struct KnobRow {
   const char *name;
@@ -34,6 +36,9 @@ std::span<const KnobRow> knobs();
 /// "FUSEWRIGHT_CACHE_DIR" for the row `cache_dir`.
 std::string variableName(const KnobRow &row);
 
+/// "4096", "512M", "2G": powers of 1024.
+std::optional<int64_t> parseBytes(std::string_view text);
+
 /// getenv, or a test's table: null when the variable is unset.
 using Environment = std::function<const char *(const char *name)>;
 Environment processEnvironment();
@@ -47,10 +52,15 @@ public:
   /// USAGE names the variable, the value that was got and what is accepted.
   static Result<Settings> read(const Environment &environment = processEnvironment());
 
+  /// The same for `doctor`: a wrong value counts as unset, and its error is added to `wrong`.
+  static Settings read(const Environment &environment, std::vector<Error> &wrong);
+
   /// A value from a context option or a command line; the same checks as read().
   Result<void> set(Knob knob, std::string_view value);
 
   const std::string &text(Knob knob) const { return values[unsigned(knob)].text; }
+  /// The parts of a list of paths, without empty ones.
+  std::vector<std::string> paths(Knob knob) const;
   bool flag(Knob knob) const { return number(knob) != 0; }
   int64_t number(Knob knob) const { return values[unsigned(knob)].number; }
   bool isSet(Knob knob) const { return values[unsigned(knob)].isSet; }

@@ -40,6 +40,14 @@ TEST(Knobs, everyTypeIsRead) {
   EXPECT_TRUE(settings->isSet(Knob::strict));
 }
 
+TEST(Knobs, pathsAreSeparatedByColons) {
+  Result<Settings> settings =
+      Settings::read(environmentOf({{"FUSEWRIGHT_CACHE_READ_ONLY", ":/a:/b c::"}}));
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->paths(Knob::cache_read_only), (std::vector<std::string>{"/a", "/b c"}));
+  EXPECT_TRUE(Settings().paths(Knob::cache_read_only).empty());
+}
+
 TEST(Knobs, badValuesNameTheVariableTheValueAndWhatIsAccepted) {
   const std::pair<std::map<std::string, std::string>, std::string> rows[] = {
       {{{"FUSEWRIGHT_STRICT", "maybe"}}, "expected 0 or 1 in FUSEWRIGHT_STRICT, got 'maybe'"},
