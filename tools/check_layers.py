@@ -43,6 +43,8 @@ ROOMS = {
     "runtime": ["fusewright", "runtime", "compiler/support", "templates/vocab"],
     # LLVM's thread pool runs lists on the CPU.
     "runtime/launch": ["fusewright", "runtime", "compiler/support", "templates/vocab", "llvm"],
+    # The scalar program is a plain list that a device is given to run.
+    "runtime/plan": ["fusewright", "runtime", "compiler/support", "compiler/jit/ScalarProgram.h", "templates/vocab", "llvm"],
     # The compiler's own doors: compile, evaluate, the shipped ops.
     "runtime/api": ["fusewright", "runtime", "compiler/support", "compiler/Compiler.h", "compiler/Reference.h",
                     "ops/ShippedOps.h", *DIALECT_TABLES, "templates/vocab"],

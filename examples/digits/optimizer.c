@@ -16,11 +16,14 @@ struct optimizer {
   fw_op *op;
   fw_request *request;
   fw_program *program;
-  const char *device;
-  fw_tensor *tensors; /* [TENSORS][operands] */
-  int64_t *shapes;    /* [TENSORS]: each tensor is one dense axis */
-  size_t operands;
-  float **states; /* what this optimizer owns of the tensors' data; NULL elsewhere */
+  fw_plan *plan;
+  const char *device_name;
+  fw_device device;
+  model *m;
+  fw_tensor *tensors;           /* [TENSORS][operands] */
+  int64_t *shapes;              /* [TENSORS]: each tensor is one dense axis */
+  size_t operands, param, grad; /* number of operands; places of param and grad among them */
+  fw_buffer **buffers;          /* what this optimizer owns of the tensors' data; NULL elsewhere */
   fw_scalar scalars[2];
   size_t scalar_count;
   fw_scalar *step; /* the op's step among the scalars, or NULL */
@@ -51,26 +54,40 @@ static fw_op *parse_file(fw_context *context, const char *path, const char *name
   return op;
 }
 
-/* The memory behind one operand: the model's for parameter and gradient, ours for a state. */
-static float *operand_data(optimizer *o, const fw_operand_info *info, model *m, int tensor,
-                           size_t operand) {
-  if (!strcmp(info->role, "param"))
-    return m->value[tensor];
-  if (!strcmp(info->role, "grad"))
-    return m->gradient[tensor];
-  if (strcmp(info->role, "state") != 0)
+/* Memory of the optimizer's own on its device, holding the tensor's first values. */
+static void *own_memory(optimizer *o, int tensor, size_t operand, const float *values) {
+  size_t bytes = o->m->count[tensor] * sizeof(float);
+  fw_buffer **buffer = &o->buffers[(size_t)tensor * o->operands + operand];
+  check(fw_buffer_create(o->context, o->device, 0, bytes, buffer));
+  check(fw_buffer_copy_in(*buffer, 0, values, bytes, NULL));
+  return fw_buffer_data(*buffer);
+}
+
+static void *new_state(optimizer *o, int tensor, size_t operand, double init) {
+  float *values = allocate(o->m->count[tensor], sizeof(float));
+  for (size_t i = 0; i < o->m->count[tensor]; ++i)
+    values[i] = (float)init;
+  void *data = own_memory(o, tensor, operand, values);
+  free(values);
+  return data;
+}
+
+/* The memory behind one operand: on the CPU the model's own for parameter and gradient. */
+static void *operand_data(optimizer *o, const fw_operand_info *info, int tensor, size_t operand) {
+  if (!strcmp(info->role, "state"))
+    return new_state(o, tensor, operand, info->init);
+  int is_param = !strcmp(info->role, "param");
+  if (!is_param && strcmp(info->role, "grad") != 0)
     fatal(EXIT_USAGE,
           "expected an optimizer with a param, a grad and states, got operand '%s' with role %s; "
           "choose another op",
           info->name, info->role);
-  float *state = allocate(m->count[tensor], sizeof(float));
-  for (size_t i = 0; i < m->count[tensor]; ++i)
-    state[i] = (float)info->init;
-  o->states[(size_t)tensor * o->operands + operand] = state;
-  return state;
+  *(is_param ? &o->param : &o->grad) = operand;
+  float *values = is_param ? o->m->value[tensor] : o->m->gradient[tensor];
+  return o->device == FW_DEVICE_CPU ? values : own_memory(o, tensor, operand, values);
 }
 
-static void bind_operand(optimizer *o, size_t operand, model *m, int roles[2]) {
+static void bind_operand(optimizer *o, size_t operand, int roles[2]) {
   fw_operand_info info = {0};
   info.struct_size = sizeof info;
   check(fw_request_operand(o->request, operand, &info));
@@ -79,24 +96,24 @@ static void bind_operand(optimizer *o, size_t operand, model *m, int roles[2]) {
   for (int t = 0; t < TENSORS; ++t) {
     fw_tensor *tensor = &o->tensors[(size_t)t * o->operands + operand];
     tensor->struct_size = sizeof *tensor;
-    tensor->device = FW_DEVICE_CPU;
+    tensor->device = o->device;
     tensor->rank = 1;
     tensor->dtype = info.dtype;
-    tensor->data = operand_data(o, &info, m, t, operand);
+    tensor->data = operand_data(o, &info, t, operand);
     tensor->shape = &o->shapes[t];
   }
 }
 
-static void bind_tensors(optimizer *o, model *m) {
+static void bind_tensors(optimizer *o) {
   int roles[2] = {0, 0};
   check(fw_request_operand_count(o->request, &o->operands));
   o->tensors = allocate(TENSORS * o->operands, sizeof *o->tensors);
-  o->states = allocate(TENSORS * o->operands, sizeof *o->states);
+  o->buffers = allocate(TENSORS * o->operands, sizeof(fw_buffer *));
   o->shapes = allocate(TENSORS, sizeof *o->shapes);
   for (int t = 0; t < TENSORS; ++t)
-    o->shapes[t] = (int64_t)m->count[t];
+    o->shapes[t] = (int64_t)o->m->count[t];
   for (size_t i = 0; i < o->operands; ++i)
-    bind_operand(o, i, m, roles);
+    bind_operand(o, i, roles);
   if (roles[0] != 1 || roles[1] != 1)
     fatal(EXIT_USAGE,
           "expected an optimizer with one param and one grad, got %d and %d in op '%s'; choose "
@@ -134,14 +151,20 @@ static void bind_scalars(optimizer *o, double lr) {
           fw_op_name(o->op));
 }
 
+static void make_plan(optimizer *o) {
+  fw_plan_group group = {0};
+  group.struct_size = sizeof group;
+  group.program = o->program;
+  group.tensors = o->tensors;
+  group.tensor_count = TENSORS * o->operands;
+  check(fw_plan_create(o->context, &group, 1, &o->plan));
+}
+
 optimizer *optimizer_create(const optimizer_options *options, model *m) {
-  if (strcmp(options->device, "cpu") != 0)
-    fatal(
-        EXIT_DEVICE,
-        "expected a device that version %d.%d of the library launches on, got %s; use --device cpu",
-        FW_VERSION_MAJOR, FW_VERSION_MINOR, options->device);
   optimizer *o = allocate(1, sizeof *o);
-  o->device = options->device;
+  o->device_name = options->device;
+  o->device = strcmp(options->device, "cpu") ? FW_DEVICE_CUDA : FW_DEVICE_CPU;
+  o->m = m;
   check(fw_context_create(NULL, &o->context));
   if (options->file)
     o->op = parse_file(o->context, options->file, options->op);
@@ -149,29 +172,41 @@ optimizer *optimizer_create(const optimizer_options *options, model *m) {
     check(fw_op_find(o->context, options->op, &o->op));
   check(fw_request_create(o->op, &o->request));
   check(fw_request_target(o->request, options->device));
-  bind_tensors(o, m);
+  bind_tensors(o);
   bind_scalars(o, options->lr);
   check(fw_compile(o->context, o->request, &o->program));
+  make_plan(o);
   return o;
 }
 
+/* On a GPU the gradients go there and the parameters come back: the model computes on the CPU. */
 void optimizer_step(optimizer *o) {
   if (o->step)
     o->step->value += 1;
-  check(fw_launch(o->context, o->program, o->tensors, TENSORS * o->operands, o->scalars,
-                  o->scalar_count, NULL));
+  for (int t = 0; t < TENSORS; ++t) {
+    fw_buffer *grad = o->buffers[(size_t)t * o->operands + o->grad];
+    if (grad)
+      check(fw_buffer_copy_in(grad, 0, o->m->gradient[t], fw_buffer_bytes(grad), NULL));
+  }
+  check(fw_plan_run(o->plan, o->scalars, o->scalar_count, NULL, NULL));
+  for (int t = 0; t < TENSORS; ++t) {
+    fw_buffer *param = o->buffers[(size_t)t * o->operands + o->param];
+    if (param)
+      check(fw_buffer_copy_out(param, 0, o->m->value[t], fw_buffer_bytes(param), NULL));
+  }
 }
 
 void optimizer_describe(const optimizer *o) {
-  printf("optimizer %s on %s, program %.12s (%s, %.1f ms)\n", fw_op_name(o->op), o->device,
+  printf("optimizer %s on %s, program %.12s (%s, %.1f ms)\n", fw_op_name(o->op), o->device_name,
          fw_program_key(o->program), fw_program_origin(o->program),
          fw_program_compile_ms(o->program));
 }
 
 void optimizer_destroy(optimizer *o) {
+  fw_plan_destroy(o->plan);
   for (size_t i = 0; i < TENSORS * o->operands; ++i)
-    free(o->states[i]);
-  free(o->states);
+    fw_buffer_destroy(o->buffers[i]);
+  free(o->buffers);
   free(o->tensors);
   free(o->shapes);
   fw_program_destroy(o->program);

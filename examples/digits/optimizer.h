@@ -1,5 +1,5 @@
 /* A fused optimizer step through the C API of Fusewright: any op with one parameter, one gradient
-   and states steps all tensors of a model in one launch. */
+   and states steps all tensors of a model in one launch, on the CPU or a GPU. */
 #ifndef DIGITS_OPTIMIZER_H
 #define DIGITS_OPTIMIZER_H
 

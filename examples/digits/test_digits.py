@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Trains with the example and provokes each of its errors. Usage: test_digits.py PROGRAM"""
+import os
 import re
 import subprocess
 import sys
@@ -11,8 +12,9 @@ PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else "digits"
 HERE = Path(__file__).resolve().parent
 
 
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+def run(*arguments, driver=None):
+    settings = dict(os.environ, FUSEWRIGHT_CUDA_DRIVER=driver) if driver else None
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, env=settings)
 
 
 class Training(unittest.TestCase):
@@ -68,9 +70,9 @@ class Errors(unittest.TestCase):
                               "--data", path)
 
     def test_missing_device(self):
-        result = run("--device", "cuda", "--epochs", 0)
+        result = run("--device", "cuda", "--epochs", 0, driver="/nowhere/libcuda.so.1")
         self.assertEqual(result.returncode, 4)
-        self.assertRegex(result.stderr, r"^error: expected a device .*, got cuda; use --device cpu\n$")
+        self.assertRegex(result.stderr, r"error: expected the CUDA driver \(/nowhere/libcuda.so.1\), got none that opens; ")
 
     def test_unknown_op(self):
         result = run("--op", "adammw")

@@ -40,21 +40,56 @@ ContextState::ContextState(fw_context_options options, CompilerOptions compilerO
     executor.parallelFor = [this](size_t count, const Body &body) {
       threads.parallelFor(count, body);
     };
+  if (options.device_allocate)
+    deviceMemory = {.allocate =
+                        [options](int device, size_t bytes) {
+                          return options.device_allocate(options.user_data, device, bytes);
+                        },
+                    .release =
+                        [options](int device, void *memory) {
+                          options.device_release(options.user_data, device, memory);
+                        }};
 }
 
-const char *ContextState::origin(const Program &program) {
+std::pair<std::shared_ptr<const ProgramState>, const char *>
+ContextState::stateOf(std::shared_ptr<const Program> program) {
   std::lock_guard lock(mutex);
-  if (!seen.insert(&program).second || program.origin == Origin::MEMORY) {
+  std::shared_ptr<const ProgramState> &known = states[program.get()];
+  if (known || program->origin == Origin::MEMORY)
     ++memoryHits;
-    return "memory";
-  }
-  if (program.origin == Origin::COMPILED)
-    return "compiled";
-  ++diskHits;
-  return "disk";
+  else if (program->origin == Origin::DISK)
+    ++diskHits;
+  const char *origin = known                                 ? "memory"
+                       : program->origin == Origin::COMPILED ? "compiled"
+                       : program->origin == Origin::DISK     ? "disk"
+                                                             : "memory";
+  if (!known)
+    known = std::make_shared<const ProgramState>(std::move(program));
+  return {known, origin};
+}
+
+const char *ContextState::keep(std::string text) {
+  std::lock_guard lock(mutex);
+  return kept.insert(std::move(text)).first->c_str();
 }
 
 namespace {
+
+/// The list as the setting takes it.
+std::string joinedPaths(const char *const *paths, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i) {
+    std::string_view path = paths[i] ? paths[i] : "";
+    if (path.empty() || path.find(':') != path.npos)
+      throw Failure{{Code::USAGE,
+                     "options: expected a path without ':' as read_only_cache_dirs[" +
+                         std::to_string(i) + "], got " +
+                         (paths[i] ? "'" + std::string(path) + "'" : "NULL"),
+                     "name the folder by another path"}};
+    out += (i ? ":" : "") + std::string(path);
+  }
+  return out;
+}
 
 /// The environment's settings, with what the host says instead.
 jit::Settings settingsOf(const fw_context_options &options) {
@@ -62,11 +97,18 @@ jit::Settings settingsOf(const fw_context_options &options) {
     throw Failure{{Code::USAGE,
                    "options: expected strict of -1, 0 or 1, got " + std::to_string(options.strict),
                    "start from fw_context_options_init, which sets -1"}};
+  if (!options.device_allocate != !options.device_release)
+    throw Failure{{Code::USAGE,
+                   "options: expected device_allocate and device_release, got one of them",
+                   "set both or neither"}};
   jit::Settings settings = take(jit::Settings::read());
   if (options.strict >= 0)
     take(settings.set(jit::Knob::strict, options.strict ? "1" : "0"));
   if (options.cache_dir)
     take(settings.set(jit::Knob::cache_dir, options.cache_dir));
+  if (options.read_only_cache_dirs)
+    take(settings.set(jit::Knob::cache_read_only, joinedPaths(options.read_only_cache_dirs,
+                                                              options.read_only_cache_dir_count)));
   return settings;
 }
 
@@ -96,7 +138,7 @@ extern "C" {
 
 void fw_context_options_init(fw_context_options *options) {
   if (options)
-    *options = {sizeof(fw_context_options), -1, nullptr, nullptr, nullptr, nullptr};
+    *options = {.struct_size = sizeof(fw_context_options), .strict = -1};
 }
 
 fw_status fw_context_create(const fw_context_options *options, fw_context **out) {
@@ -119,6 +161,8 @@ fw_status fw_context_counters(const fw_context *context, fw_counters *out) {
     counters.memory_hits = state.memoryHits;
     counters.disk_hits = state.diskHits;
     counters.launches = state.launches;
+    counters.modules = state.modules;
+    counters.table_uploads = state.tableUploads;
     for (unsigned kind = 0; kind < unsigned(jit::EntryKind::count); ++kind) {
       jit::CacheCounters of = state.compiler.cache().counters(jit::EntryKind(kind));
       if (jit::EntryKind(kind) != jit::EntryKind::Program)

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "compiler/Compiler.h"
+#include "runtime/driver/Memory.h"
+#include "runtime/driver/Module.h"
 #include "runtime/launch/Launch.h"
+#include "runtime/plan/CudaPlan.h"
 
 #include <atomic>
 #include <map>
@@ -14,6 +17,8 @@
 
 namespace fw::api {
 
+struct ProgramState;
+
 /// Shared by a context's handle and all that was made from it.
 struct ContextState {
   ContextState(fw_context_options options, CompilerOptions compilerOptions, unsigned threads);
@@ -21,19 +26,50 @@ struct ContextState {
   jit::LogSink log;
   Compiler compiler;
   Threads threads;
-  launch::Executor executor; ///< the host's parallel_for, or `threads`
-  std::atomic<uint64_t> launches = 0, memoryHits = 0, diskHits = 0;
+  launch::Executor executor;      ///< the host's parallel_for, or `threads`
+  driver::Allocator deviceMemory; ///< the host's callbacks, or the driver's
+  std::atomic<uint64_t> launches = 0, memoryHits = 0, diskHits = 0, modules = 0, tableUploads = 0;
 
-  /// Where a program came from: its own origin when it is seen first, later "memory".
-  const char *origin(const fw::Program &program);
+  /// What launches need of a program, made once per program, and where it came from: its own origin
+  /// when it is seen first, later "memory".
+  std::pair<std::shared_ptr<const ProgramState>, const char *>
+  stateOf(std::shared_ptr<const fw::Program> program);
+
+  /// A copy that lives as long as the context.
+  const char *keep(std::string text);
+
+  /// The CUDA driver, opened by the first call that needs it.
+  Result<const driver::Driver *> driver() const;
+  /// The target of code for a device: "sm_90".
+  Result<std::string> targetOf(const driver::Device &device); ///< asked once per device
+  /// The kernel `fw_scalars` for a target.
+  Result<driver::Module *> scalarsModule(const std::string &target);
+
+  /// What a plan or launch on a CUDA device needs; `context` is current or is made so by the
+  /// caller.
+  plan::DeviceWorld world(const driver::Driver &driver, driver::CUcontext context, int device,
+                          const std::string &target);
 
 private:
+  struct ScalarsKernel {
+    explicit ScalarsKernel(std::shared_ptr<const fw::CompiledKernels> kernels);
+
+    std::shared_ptr<const fw::CompiledKernels> kernels; ///< keeps the module's image alive
+    driver::Module module;
+  };
+
   std::mutex mutex;
-  std::set<const fw::Program *> seen; ///< they live as long as the compiler
+  std::map<const fw::Program *, std::shared_ptr<const ProgramState>> states;
+  std::map<std::string, ScalarsKernel> scalarsKernels; ///< by target
+  std::map<int, std::string> targets;                  ///< by device
+  std::set<std::string> kept;
 };
 
 /// Operands and scalars of a request as a launch checks them; without kernels.
 launch::Program describeLaunch(const ResolvedRequest &request);
+
+/// What the driver loads: cubin, or PTX where only that fits the device.
+std::string_view imageOf(const ProgramKernel &kernel);
 
 /// The caller's arrays, of structs that may be larger than ours.
 launch::TensorArray tensorsOf(const fw_tensor *tensors, size_t count);
@@ -44,7 +80,10 @@ struct ProgramState {
   explicit ProgramState(std::shared_ptr<const fw::Program> program);
 
   std::shared_ptr<const fw::Program> program;
-  launch::Program launchable; ///< of a CPU program
+  launch::Program launchable;
+  std::unique_ptr<const plan::CudaKernel> cuda; ///< null for the CPU
+
+  bool isForCpu() const { return !cuda; }
 };
 
 /// Strings handed out for the life of a handle.
@@ -53,6 +92,7 @@ public:
   const char *keep(std::string text) { return kept.insert(std::move(text)).first->c_str(); }
 
 private:
+  std::map<int, std::string> targets; ///< by device
   std::set<std::string> kept;
 };
 
@@ -74,6 +114,7 @@ struct fw_op {
 
 /// Used by one thread at a time, so what const functions find out may be kept.
 struct fw_request {
+  std::shared_ptr<fw::api::ContextState> context;
   fw::Request request;
 
   mutable std::shared_ptr<const fw::ResolvedRequest> resolved;   ///< until the next change
@@ -88,6 +129,27 @@ struct fw_request {
 struct fw_program {
   std::shared_ptr<const fw::api::ProgramState> state;
   const char *origin;
+};
+
+struct fw_plan {
+  ~fw_plan();
+
+  std::shared_ptr<fw::api::ContextState> context;
+  std::vector<std::shared_ptr<const fw::api::ProgramState>> programs; ///< by group
+  fw::launch::Place place;
+  fw::plan::PlanScalars scalars;
+  std::unique_ptr<fw::plan::Plan> plan;
+};
+
+struct fw_buffer {
+  std::shared_ptr<fw::api::ContextState> context;
+  fw::launch::Place place;
+  std::unique_ptr<std::byte, void (*)(void *)> host; ///< on the CPU
+  fw::driver::DeviceMemory memory;                   ///< on a CUDA device
+  fw::driver::CUcontext cudaContext;
+  size_t bytes;
+
+  std::byte *data() const;
 };
 
 struct fw_text {

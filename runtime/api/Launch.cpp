@@ -1,6 +1,7 @@
 // Launches.
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
+#include "runtime/driver/Scopes.h"
 
 using namespace fw;
 using namespace fw::api;
@@ -20,13 +21,27 @@ launch::ScalarArray fw::api::scalarsOf(const fw_scalar *scalars, size_t count) {
 
 namespace {
 
-void needCpuProgram(const Program &program) {
-  if (program.record.target != "cpu")
-    throw Failure{
-        {Code::DEVICE,
-         "expected a program for \"cpu\", got one for \"" + program.record.target + "\"",
-         "compile the request for \"cpu\" to run it here; the code for the GPU is the image of "
-         "fw_program_kernel, which the CUDA driver loads"}};
+void launchOnCuda(ContextState &context, const ProgramState &compiled,
+                  const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
+                  driver::CUstream stream) {
+  const launch::Program &program = compiled.launchable;
+  const launch::Place place{FW_DEVICE_CUDA, tensors.size() ? tensors[0].device_id : 0};
+  launch::TensorList list = take(launch::checkTensors(program.operands, tensors, place));
+  launch::ScalarRows rows =
+      take(launch::readScalars(program.hypers, scalars, tensors.size() / program.operands.size()));
+  if (list.entries.empty())
+    return;
+  const driver::Driver &driver = *take(context.driver());
+  auto current = take(driver::CurrentContext::ofDevice(driver, place.id));
+  const driver::Module &module = compiled.cuda->module;
+  if (!module.find(current.get()) && take(driver::isCapturing(driver, stream)))
+    throw Failure{{Code::USAGE,
+                   "expected a program that is loaded on device " + std::to_string(place.id) +
+                       " before its first launch is captured, got one that is not",
+                   "warm up first: call fw_preload or launch it once before the capture"}};
+  take(plan::launchOnce(
+      context.world(driver, current.get(), place.id, compiled.program->record.target), program,
+      *compiled.cuda, list, rows, stream));
 }
 
 } // namespace
@@ -34,13 +49,16 @@ void needCpuProgram(const Program &program) {
 extern "C" {
 
 fw_status fw_launch(fw_context *context, const fw_program *program, const fw_tensor *tensors,
-                    size_t tensor_count, const fw_scalar *scalars, size_t scalar_count, fw_stream) {
+                    size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
+                    fw_stream stream) {
   return border([&] {
     ContextState &state = *need(context, "context").state;
     const ProgramState &compiled = *need(program, "program").state;
-    needCpuProgram(*compiled.program);
-    take(launch::launch(compiled.launchable, tensorsOf(tensors, tensor_count),
-                        scalarsOf(scalars, scalar_count), state.executor));
+    const launch::TensorArray list = tensorsOf(tensors, tensor_count);
+    const launch::ScalarArray values = scalarsOf(scalars, scalar_count);
+    if (!compiled.isForCpu())
+      return launchOnCuda(state, compiled, list, values, static_cast<driver::CUstream>(stream));
+    take(launch::launch(compiled.launchable, list, values, state.executor));
     ++state.launches;
   });
 }

@@ -58,6 +58,29 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
   return program;
 }
 
+namespace {
+
+std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
+                                                     const launch::Program &launchable) {
+  if (program.kernels.empty() || program.kernels.front().function)
+    return nullptr;
+  const jit::LaunchRecord &record = program.record.kernels.front().launch;
+  auto kernel = std::make_unique<plan::CudaKernel>(imageOf(program.kernels.front()), record.symbol);
+  kernel->operands = record.operands;
+  for (uint32_t operand : record.operands)
+    kernel->bytes.push_back(launchable.operands[operand].bytes);
+  kernel->threads = unsigned(record.threads);
+  kernel->chunk = uint64_t(record.chunk);
+  kernel->vec = uint32_t(record.vec);
+  kernel->slots = record.slots;
+  kernel->doubleScalars = record.real == "f64";
+  kernel->scalars = &program.record.scalars;
+  kernel->scalarInputs = inputPlaces(program);
+  return kernel;
+}
+
+} // namespace
+
 ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
     : program(std::move(compiled)), launchable(describeLaunch(program->request)) {
   for (size_t i = 0; i < program->kernels.size(); ++i) {
@@ -74,6 +97,7 @@ ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
       inputs.push_back(hypers[place]);
     jit::run(*scalars, inputs.data(), slots.data());
   };
+  cuda = describeCuda(*program, launchable);
 }
 
 extern "C" {
@@ -88,10 +112,9 @@ fw_status fw_compile(fw_context *context, const fw_request *request, fw_program 
       ++state->memoryHits;
       return;
     }
-    std::shared_ptr<const Program> program = take(state->compiler.compile(request->request));
-    auto made = std::make_shared<const ProgramState>(program);
-    *out = new fw_program{made, state->origin(*program)};
-    request->compiled = made;
+    auto [compiled, origin] = state->stateOf(take(state->compiler.compile(request->request)));
+    *out = new fw_program{compiled, origin};
+    request->compiled = compiled;
     request->compiledIn = state;
   });
 }
@@ -125,8 +148,8 @@ fw_status fw_program_kernel(const fw_program *program, size_t index, fw_kernel_i
     info.spill_bytes = record.spillBytes;
     info.chunk = uint32_t(record.chunk);
     info.slots = uint32_t(record.slots);
-    info.image = compiled.kernels[index].image->code.data();
-    info.image_bytes = compiled.kernels[index].image->code.size();
+    info.image = imageOf(compiled.kernels[index]).data();
+    info.image_bytes = imageOf(compiled.kernels[index]).size();
     writeStruct(out, info);
   });
 }

@@ -2,6 +2,8 @@
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
 
+#include <charconv>
+
 using namespace fw;
 using namespace fw::api;
 
@@ -24,6 +26,24 @@ template <class Change> fw_status changeRequest(fw_request *request, Change chan
   });
 }
 
+/// The target of "cuda" or "cuda:1".
+Result<std::string> deviceTarget(ContextState &context, std::string_view name) {
+  std::string_view number = name == "cuda" ? "0" : name.substr(std::min<size_t>(5, name.size()));
+  int ordinal = -1;
+  auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), ordinal);
+  const bool isNumber = fault == std::errc() && end == number.data() + number.size();
+  if (!isNumber || (name != "cuda" && !name.starts_with("cuda:")))
+    return Error{Code::USAGE, "target: expected \"cuda:\" and a number, got " + std::string(name),
+                 "write cuda:0 for the first CUDA device, or cpu, or an arch"};
+  Result<const driver::Driver *> driver = context.driver();
+  if (!driver)
+    return driver.takeError();
+  Result<const driver::Device *> device = (*driver)->device(ordinal);
+  if (!device)
+    return device.takeError();
+  return context.targetOf(**device);
+}
+
 } // namespace
 
 extern "C" {
@@ -33,7 +53,7 @@ fw_status fw_request_create(const fw_op *op, fw_request **out) {
     need(out, "out");
     Request request;
     request.op = need(op, "op").op;
-    *out = new fw_request{std::move(request), {}, {}, {}, {}};
+    *out = new fw_request{op->context, std::move(request), {}, {}, {}, {}};
   });
 }
 
@@ -67,7 +87,10 @@ fw_status fw_request_schedule(fw_request *request, const char *decision, int64_t
 }
 
 fw_status fw_request_target(fw_request *request, const char *target) {
-  return changeRequest(request, [&](Request &next) { next.target = &need(target, "target"); });
+  return changeRequest(request, [&](Request &next) {
+    std::string_view name = &need(target, "target");
+    next.target = name.starts_with("cuda") ? take(deviceTarget(*request->context, name)) : name;
+  });
 }
 
 fw_status fw_request_operand_count(const fw_request *request, size_t *out) {

@@ -1,7 +1,7 @@
 #include "runtime/launch/Launch.h"
 
 #include "compiler/support/FloatMode.h"
-#include "runtime/launch/Work.h"
+#include "runtime/launch/Layout.h"
 
 #include <algorithm>
 
@@ -67,15 +67,11 @@ private:
 
   void addresses(size_t index, int64_t run, const void **out) {
     const Entry &entry = list.entries[index];
-    for (size_t c = 0; c < kernel.operands.size(); ++c)
-      out[c] = list.pointers[index * list.operands + kernel.operands[c]];
-    for (size_t l = entry.loops.size(); l-- > 0;) {
-      const Loop &loop = entry.loops[l];
-      int64_t i = run % loop.extent;
-      run /= loop.extent;
-      for (size_t c = 0; c < kernel.operands.size(); ++c)
-        if (out[c])
-          out[c] = static_cast<const char *>(out[c]) + i * loop.byteStrides[kernel.operands[c]];
+    for (size_t c = 0; c < kernel.operands.size(); ++c) {
+      const size_t operand = kernel.operands[c];
+      out[c] = list.pointers[index * list.operands + operand];
+      if (out[c])
+        out[c] = static_cast<const char *>(out[c]) + runOffset(entry, run, operand);
     }
   }
 
@@ -87,30 +83,49 @@ private:
   std::vector<const void *> pointers;
 };
 
-WorkPlan planList(const Program &program, const TensorList &list, unsigned threads) {
-  std::vector<int64_t> elements;
-  for (const Entry &entry : list.entries)
-    elements.push_back(entry.elements);
-  int64_t bytes = 0;
-  for (const Operand &operand : program.operands)
-    if (operand.present)
-      bytes += operand.bytes * (int64_t(operand.read) + int64_t(operand.written));
-  return planWork(elements, std::max<int64_t>(bytes, 1), threads);
-}
-
 /// The scalar programs run here, whatever mode the caller's thread is in. Kernels set the mode
 /// themselves, since they also run on the host's threads.
-std::vector<KernelRun> prepareRuns(const Program &program, const TensorList &list,
-                                   const ScalarRows &rows, const WorkPlan &plan) {
+std::vector<KernelRun> prepareRuns(const Program &program, const PreparedList &prepared,
+                                   const ScalarRows &rows) {
   StandardFloatMode mode;
   std::vector<KernelRun> runs;
   runs.reserve(program.kernels.size());
   for (const Kernel &kernel : program.kernels)
-    runs.emplace_back(program, kernel, list, rows, plan);
+    runs.emplace_back(program, kernel, prepared.list, rows, prepared.work);
   return runs;
 }
 
 } // namespace
+
+int64_t bytesPerElement(std::span<const Operand> operands) {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    if (operand.present)
+      bytes += operand.bytes * (int64_t(operand.read) + int64_t(operand.written));
+  return bytes;
+}
+
+PreparedList prepare(const Program &program, TensorList list, unsigned threads) {
+  std::vector<int64_t> elements;
+  for (const Entry &entry : list.entries)
+    elements.push_back(entry.elements);
+  WorkPlan work =
+      planWork(elements, std::max<int64_t>(bytesPerElement(program.operands), 1), threads);
+  return {std::move(list), std::move(work)};
+}
+
+void execute(const Program &program, const PreparedList &prepared, const ScalarRows &rows,
+             const Executor &executor) {
+  std::vector<KernelRun> runs = prepareRuns(program, prepared, rows);
+  for (KernelRun &run : runs) {
+    if (prepared.work.shares() <= 1) {
+      for (size_t c = 0; c < prepared.work.shares(); ++c)
+        run.share(c);
+      continue;
+    }
+    executor.parallelFor(prepared.work.shares(), [&run](size_t c) { run.share(c); });
+  }
+}
 
 Result<void> launch(const Program &program, const TensorArray &tensors, const ScalarArray &scalars,
                     const Executor &executor) {
@@ -121,17 +136,7 @@ Result<void> launch(const Program &program, const TensorArray &tensors, const Sc
       readScalars(program.hypers, scalars, tensors.size() / program.operands.size());
   if (!rows)
     return rows.takeError();
-  WorkPlan plan = planList(program, *list, executor.threads);
-
-  std::vector<KernelRun> runs = prepareRuns(program, *list, *rows, plan);
-  for (KernelRun &run : runs) {
-    if (plan.shares() <= 1) {
-      for (size_t c = 0; c < plan.shares(); ++c)
-        run.share(c);
-      continue;
-    }
-    executor.parallelFor(plan.shares(), [&run](size_t c) { run.share(c); });
-  }
+  execute(program, prepare(program, std::move(*list), executor.threads), *rows, executor);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "compiler/support/Threads.h"
 #include "runtime/launch/Scalars.h"
 #include "runtime/launch/Tensors.h"
+#include "runtime/launch/Work.h"
 
 #include <functional>
 
@@ -34,7 +35,22 @@ struct Executor {
   ParallelFor parallelFor;
 };
 
-/// Runs the program over the list and returns when it is done. All checks and allocations come
+/// A checked list with its split into work.
+struct PreparedList {
+  TensorList list;
+  WorkPlan work;
+};
+PreparedList prepare(const Program &program, TensorList list, unsigned threads);
+
+/// Runs the program over the list and returns when it is done. Everything is allocated before the
+/// first element is written.
+void execute(const Program &program, const PreparedList &prepared, const ScalarRows &rows,
+             const Executor &executor);
+
+/// Memory that an element moves, over all operands: once per read and once per write.
+int64_t bytesPerElement(std::span<const Operand> operands);
+
+/// A one-shot launch: returns when it is done. All checks and allocations come
 /// first: a call that fails has written nothing.
 Result<void> launch(const Program &program, const TensorArray &tensors, const ScalarArray &scalars,
                     const Executor &executor);

@@ -143,4 +143,13 @@ Result<Entry> findLoops(std::span<const Operand> operands, std::vector<Dimension
   return entry;
 }
 
+int64_t runOffset(const Entry &entry, int64_t run, size_t operand) {
+  int64_t offset = 0;
+  for (size_t l = entry.loops.size(); l-- > 0;) {
+    offset += run % entry.loops[l].extent * entry.loops[l].byteStrides[operand];
+    run /= entry.loops[l].extent;
+  }
+  return offset;
+}
+
 } // namespace fw::launch

@@ -25,4 +25,7 @@ Dimensions significantDimensions(const fw_tensor &tensor);
 Result<Entry> findLoops(std::span<const Operand> operands, std::vector<Dimensions> all,
                         size_t first);
 
+/// Bytes from an operand's address to run number `run` of its entry.
+int64_t runOffset(const Entry &entry, int64_t run, size_t operand);
+
 } // namespace fw::launch

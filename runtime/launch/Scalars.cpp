@@ -59,48 +59,93 @@ std::string listNames(std::span<const Hyper> hypers) {
   return out.empty() ? "none" : out;
 }
 
-/// The place of each given scalar among the hypers.
-Result<std::vector<size_t>> matchNames(std::span<const Hyper> hypers, const ScalarArray &given,
-                                       size_t listLength) {
-  std::vector<size_t> places;
-  for (size_t i = 0; i < given.size(); ++i) {
-    const fw_scalar &scalar = given[i];
-    std::string who = "scalar " + std::to_string(i);
-    if (scalar.struct_size != given[0].struct_size)
-      return Error{Code::USAGE,
-                   who + ": expected struct_size " + std::to_string(given[0].struct_size) +
-                       " as in scalar 0, got " + std::to_string(scalar.struct_size),
-                   "set struct_size to sizeof(fw_scalar) in every scalar"};
-    if (!scalar.name)
-      return Error{Code::USAGE, who + ": expected a name, got NULL",
-                   "name one of " + listNames(hypers)};
-    size_t place = std::ranges::find(hypers, scalar.name, &Hyper::name) - hypers.begin();
-    if (place == hypers.size())
-      return Error{Code::USAGE,
-                   who + ": expected one of " + listNames(hypers) + ", got " + scalar.name,
-                   "leave it out, or set the option of the request that brings it in"};
-    if (std::ranges::find(places, place) != places.end())
-      return Error{Code::USAGE, who + ": expected each name once, got " + scalar.name + " again",
-                   "leave one of them out"};
-    if (scalar.values && scalar.count != listLength)
-      return Error{Code::USAGE,
-                   who + " (" + scalar.name + "): expected one value per list entry, " +
-                       std::to_string(listLength) + ", got " + std::to_string(scalar.count),
-                   "pass as many values as entries, or values = NULL and one value"};
-    places.push_back(place);
-  }
-  for (size_t place = 0; place < hypers.size(); ++place) {
-    if (std::ranges::find(places, place) != places.end())
+/// False for a caller of the first version of the struct.
+bool knowsData(const fw_scalar &scalar) {
+  return scalar.struct_size >= offsetof(fw_scalar, reserved2) + sizeof scalar.reserved2;
+}
+
+struct NumberRow {
+  const char *name;
+  Number type;
+  size_t bytes;
+};
+constexpr NumberRow numbers[] = {{"f32", Number::f32, 4},
+                                 {"f64", Number::f64, 8},
+                                 {"i32", Number::i32, 4},
+                                 {"i64", Number::i64, 8}};
+
+/// The name of the `index`th scalar, for messages.
+std::string who(const fw_scalar &scalar, size_t index) {
+  return "scalar " + std::to_string(index) +
+         (scalar.name ? std::string(" (") + scalar.name + ")" : "");
+}
+
+Result<size_t> findHyper(std::span<const Hyper> hypers, const fw_scalar &scalar, size_t index) {
+  if (!scalar.name)
+    return Error{Code::USAGE, "scalar " + std::to_string(index) + ": expected a name, got NULL",
+                 "name one of " + listNames(hypers)};
+  for (size_t place = 0; place < hypers.size(); ++place)
+    if (hypers[place].name == scalar.name)
+      return place;
+  return Error{Code::USAGE,
+               "scalar " + std::to_string(index) + ": expected one of " + listNames(hypers) +
+                   ", got " + scalar.name,
+               "leave it out, or set the option of the request that brings it in"};
+}
+
+Result<ScalarSource> readData(const Hyper &hyper, const fw_scalar &scalar, size_t index,
+                              size_t listLength) {
+  for (const NumberRow &row : numbers) {
+    if (!scalar.dtype || std::string_view(row.name) != scalar.dtype)
       continue;
-    const std::string &name = hypers[place].name;
-    if (hypers[place].isStep)
-      return Error{Code::USAGE, name + ": expected the number of this step, got none",
-                   "pass a scalar \"" + name + "\" that counts the applied steps from 1"};
-    if (hypers[place].required)
-      return Error{Code::USAGE, name + ": expected a value, got none",
-                   "pass a scalar \"" + name + "\", or give it a default in the op"};
+    if (scalar.count != 1 && scalar.count != listLength)
+      return Error{Code::USAGE,
+                   who(scalar, index) + ": expected data of 1 number or one per list entry, " +
+                       std::to_string(listLength) + ", got " + std::to_string(scalar.count),
+                   "set count to the numbers that data holds"};
+    if (reinterpret_cast<uintptr_t>(scalar.data) % row.bytes != 0)
+      return Error{Code::USAGE,
+                   who(scalar, index) + ": expected data at a multiple of " +
+                       std::to_string(row.bytes) + " bytes, got another address",
+                   "numbers stand at multiples of their size"};
+    if (scalar.advance != 0 && (scalar.advance != 1 || !hyper.isStep))
+      return Error{Code::USAGE,
+                   who(scalar, index) + ": expected advance of 0, or 1 for the step, got " +
+                       std::to_string(scalar.advance),
+                   "only the step counts runs"};
+    return ScalarSource{.kind = ScalarSource::Kind::Data,
+                        .data = scalar.data,
+                        .count = scalar.count,
+                        .type = row.type,
+                        .advance = scalar.advance == 1};
   }
-  return places;
+  return Error{Code::USAGE,
+               who(scalar, index) + ": expected dtype f32, f64, i32 or i64 of its data, got " +
+                   (scalar.dtype ? scalar.dtype : "none"),
+               "name the type of the numbers that data points to"};
+}
+
+Result<ScalarSource> readSource(const Hyper &hyper, const fw_scalar &scalar, size_t index,
+                                size_t listLength) {
+  if (knowsData(scalar) && scalar.data)
+    return readData(hyper, scalar, index, listLength);
+  if (!scalar.values) {
+    if (Result<void> good = checkValue(hyper, scalar.value); !good)
+      return good.takeError();
+    return ScalarSource{.kind = ScalarSource::Kind::Value, .value = scalar.value};
+  }
+  if (scalar.count != listLength)
+    return Error{Code::USAGE,
+                 who(scalar, index) + ": expected one value per list entry, " +
+                     std::to_string(listLength) + ", got " + std::to_string(scalar.count),
+                 "pass as many values as entries, or values = NULL and one value"};
+  for (size_t entry = 0; entry < scalar.count; ++entry)
+    if (Result<void> good = checkValue(hyper, scalar.values[entry]); !good) {
+      Error error = good.takeError();
+      error.text = "entry " + std::to_string(entry) + ": " + error.text;
+      return error;
+    }
+  return ScalarSource{.kind = ScalarSource::Kind::Values, .values = {scalar.values, scalar.count}};
 }
 
 } // namespace
@@ -117,35 +162,80 @@ std::string printRange(const Hyper &hyper) {
   return "";
 }
 
+size_t bytesOf(Number type) { return numbers[size_t(type)].bytes; }
+
+Result<std::vector<GivenScalar>> matchScalars(std::span<const Hyper> hypers,
+                                              const ScalarArray &given, size_t listLength) {
+  StandardFloatMode mode; // where denormals count as zero, a tiny negative one would pass ">= 0"
+  std::vector<GivenScalar> matched;
+  matched.reserve(given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const fw_scalar &scalar = given[i];
+    if (scalar.struct_size != given[0].struct_size)
+      return Error{Code::USAGE,
+                   "scalar " + std::to_string(i) + ": expected struct_size " +
+                       std::to_string(given[0].struct_size) + " as in scalar 0, got " +
+                       std::to_string(scalar.struct_size),
+                   "set struct_size to sizeof(fw_scalar) in every scalar"};
+    Result<size_t> place = findHyper(hypers, scalar, i);
+    if (!place)
+      return place.takeError();
+    if (std::ranges::find(matched, *place, &GivenScalar::hyper) != matched.end())
+      return Error{Code::USAGE,
+                   "scalar " + std::to_string(i) + ": expected each name once, got " + scalar.name +
+                       " again",
+                   "leave one of them out"};
+    Result<ScalarSource> source = readSource(hypers[*place], scalar, i, listLength);
+    if (!source)
+      return source.takeError();
+    matched.push_back({*place, *source});
+  }
+  return matched;
+}
+
+ScalarSource defaultSource(const Hyper &hyper) {
+  if (hyper.isStep || hyper.required)
+    return {};
+  return {.kind = ScalarSource::Kind::Value, .value = hyper.fallback};
+}
+
+Error missingScalar(const Hyper &hyper) {
+  if (hyper.isStep)
+    return {Code::USAGE, hyper.name + ": expected the number of this step, got none",
+            "pass a scalar \"" + hyper.name + "\" that counts the applied steps from 1"};
+  return {Code::USAGE, hyper.name + ": expected a value, got none",
+          "pass a scalar \"" + hyper.name + "\", or give it a default in the op"};
+}
+
 Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray &given,
                                size_t listLength) {
-  Result<std::vector<size_t>> places = matchNames(hypers, given, listLength);
-  if (!places)
-    return places.takeError();
-
-  StandardFloatMode mode; // where denormals count as zero, a tiny negative one would pass ">= 0"
+  Result<std::vector<GivenScalar>> matched = matchScalars(hypers, given, listLength);
+  if (!matched)
+    return matched.takeError();
   ScalarRows rows;
   rows.columns = hypers.size();
-  for (size_t i = 0; i < given.size(); ++i)
-    if (given[i].values)
+  std::vector<ScalarSource> sources;
+  for (const Hyper &hyper : hypers)
+    sources.push_back(defaultSource(hyper));
+  for (const GivenScalar &scalar : *matched) {
+    if (scalar.source.kind == ScalarSource::Kind::Data)
+      return Error{Code::USAGE,
+                   hypers[scalar.hyper].name + ": expected a host value in a one-shot launch, got "
+                                               "data",
+                   "make a plan, or pass the number itself"};
+    if (scalar.source.kind == ScalarSource::Kind::Values)
       rows.rows = listLength;
-  for (size_t row = 0; row < rows.rows; ++row)
-    for (const Hyper &hyper : hypers)
-      rows.values.push_back(hyper.fallback);
-
-  for (size_t i = 0; i < given.size(); ++i) {
-    const Hyper &hyper = hypers[(*places)[i]];
-    for (size_t row = 0; row < rows.rows; ++row) {
-      double value = given[i].values ? given[i].values[row] : given[i].value;
-      if (Result<void> good = checkValue(hyper, value); !good) {
-        Error error = good.takeError();
-        if (given[i].values)
-          error.text = "entry " + std::to_string(row) + ": " + error.text;
-        return error;
-      }
-      rows.values[row * rows.columns + (*places)[i]] = value;
-    }
+    sources[scalar.hyper] = scalar.source;
   }
+  for (size_t h = 0; h < hypers.size(); ++h)
+    if (sources[h].kind == ScalarSource::Kind::Missing)
+      return missingScalar(hypers[h]);
+
+  rows.values.reserve(rows.rows * rows.columns);
+  for (size_t row = 0; row < rows.rows; ++row)
+    for (const ScalarSource &source : sources)
+      rows.values.push_back(source.kind == ScalarSource::Kind::Values ? source.values[row]
+                                                                      : source.value);
   return rows;
 }
 

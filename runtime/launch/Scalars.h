@@ -42,6 +42,37 @@ private:
   size_t stride;
 };
 
+/// Types of numbers in memory.
+enum class Number : uint8_t { f32, f64, i32, i64 };
+size_t bytesOf(Number type);
+
+/// Where the values of a hyper come from.
+struct ScalarSource {
+  enum class Kind : uint8_t { Missing, Value, Values, Data } kind = Kind::Missing;
+  double value = 0;               ///< Value
+  std::span<const double> values; ///< Values: the caller's, one per entry
+  void *data = nullptr;           ///< Data: one number, or one per entry
+  size_t count = 0;               ///< of `data`
+  Number type = Number::f64;      ///< of `data`
+  bool advance = false;           ///< `data` is counted up before it is read
+};
+
+/// A scalar that a caller named.
+struct GivenScalar {
+  size_t hyper = 0;
+  ScalarSource source;
+};
+
+/// Finds each given scalar by name and checks kinds, ranges and counts. Host values alone have
+/// ranges that can be checked.
+Result<std::vector<GivenScalar>> matchScalars(std::span<const Hyper> hypers,
+                                              const ScalarArray &given, size_t listLength);
+
+/// What a hyper has that nobody names: its default, or nothing.
+ScalarSource defaultSource(const Hyper &hyper);
+/// USAGE for a hyper that is still without a value.
+Error missingScalar(const Hyper &hyper);
+
 /// Values of all hypers: one row for the whole list, or one per list entry.
 struct ScalarRows {
   size_t columns = 0;
@@ -54,7 +85,8 @@ struct ScalarRows {
   }
 };
 
-/// Finds each given scalar by name, checks kinds and ranges, and fills in defaults.
+/// The rows of a one-shot launch: given scalars, then defaults. Numbers in device memory are
+/// refused.
 Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray &given,
                                size_t listLength);
 

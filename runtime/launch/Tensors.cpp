@@ -14,22 +14,34 @@ std::string tensorName(std::span<const Operand> operands, size_t index) {
 
 namespace {
 
-const char *deviceName(int32_t device) {
+std::string deviceName(int32_t device, int32_t id) {
   return device == FW_DEVICE_CPU    ? "the CPU"
-         : device == FW_DEVICE_CUDA ? "a CUDA device"
-                                    : "an unknown device";
+         : device == FW_DEVICE_CUDA ? "CUDA device " + std::to_string(id)
+                                    : "an unknown device (" + std::to_string(device) + ")";
+}
+
+Error wrongDevice(const fw_tensor &tensor, Place place) {
+  std::string remedy = "pass device = FW_DEVICE_CPU or FW_DEVICE_CUDA";
+  if (place.device == FW_DEVICE_CPU && tensor.device == FW_DEVICE_CUDA)
+    remedy = "copy it to host memory, or compile for the device's arch";
+  else if (place.device == FW_DEVICE_CUDA && tensor.device == FW_DEVICE_CPU)
+    remedy = "copy it to the device, or compile for \"cpu\"";
+  else if (place.device == tensor.device)
+    remedy = "make a list for each device";
+  return {Code::DEVICE,
+          "expected a tensor on " + deviceName(place.device, place.id) + ", got one on " +
+              deviceName(tensor.device, tensor.device_id),
+          remedy};
 }
 
 std::span<const int64_t> shapeOf(const fw_tensor &tensor) {
   return {tensor.shape, size_t(tensor.rank)};
 }
 
-Result<void> checkFields(const Operand &operand, const fw_tensor &tensor) {
-  if (tensor.device != FW_DEVICE_CPU)
-    return Error{Code::DEVICE,
-                 "expected a tensor on the CPU (device 1) for a program for \"cpu\", got device " +
-                     std::to_string(tensor.device) + " (" + deviceName(tensor.device) + ")",
-                 "copy it to host memory, or compile for the device's arch"};
+Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, Place place) {
+  if (tensor.device != place.device ||
+      (place.device != FW_DEVICE_CPU && tensor.device_id != place.id))
+    return wrongDevice(tensor, place);
   if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.shape))
     return Error{Code::USAGE,
                  "expected rank >= 0 and a shape of that length, got rank " +
@@ -74,9 +86,10 @@ bool isRowMajor(const fw_tensor &tensor) {
 
 class EntryReader {
 public:
-  EntryReader(std::span<const Operand> operands, const TensorArray &tensors, size_t position)
-      : operands(operands), tensors(tensors), first(position * operands.size()),
-        position(position) {}
+  EntryReader(std::span<const Operand> operands, const TensorArray &tensors, size_t position,
+              Place place)
+      : operands(operands), tensors(tensors), first(position * operands.size()), position(position),
+        place(place) {}
 
   /// The entry's loops; an entry of no elements when its tensors are empty.
   Result<Entry> read() const {
@@ -92,7 +105,7 @@ public:
                         "make a request in which the operand is present"});
         continue;
       }
-      if (Result<void> fields = checkFields(operands[k], tensor); !fields)
+      if (Result<void> fields = checkFields(operands[k], tensor, place); !fields)
         return named(k, fields.takeError());
       model = model ? model : &tensor;
       Result<int64_t> count = checkShape(tensor, shapeOf(*model));
@@ -131,11 +144,13 @@ private:
   const TensorArray &tensors;
   size_t first;
   size_t position;
+  Place place;
 };
 
 } // namespace
 
-Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors) {
+Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors,
+                                Place place) {
   if (tensors.size() % operands.size() != 0)
     return Error{Code::USAGE,
                  "expected a multiple of " + std::to_string(operands.size()) +
@@ -152,7 +167,7 @@ Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorA
   TensorList list;
   list.operands = operands.size();
   for (size_t position = 0; position < tensors.size() / operands.size(); ++position) {
-    Result<Entry> entry = EntryReader(operands, tensors, position).read();
+    Result<Entry> entry = EntryReader(operands, tensors, position, place).read();
     if (!entry)
       return entry.takeError();
     if (entry->elements == 0)

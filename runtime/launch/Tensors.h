@@ -60,11 +60,18 @@ struct TensorList {
   std::vector<void *> pointers; ///< [entry][operand]; null for absent operands
 };
 
+/// Where a program runs, and so where its tensors must be.
+struct Place {
+  int32_t device = FW_DEVICE_CPU;
+  int32_t id = 0; ///< of a CUDA device
+};
+
 /// Checks every tensor against its operand and finds the loops of every entry. Accepted is each
 /// shape with strides of the same meaning in all operands, whose innermost dimension is contiguous;
 /// strides of dimensions of size 1 mean nothing. Written memory must not be shared, but for an
-/// operand at the very place of one that is only read (checked between dense tensors).
-Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors);
+/// operand at the very place of one that is only read.
+Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors,
+                                Place place = {});
 
 /// "tensor 5 (g of entry 1)".
 std::string tensorName(std::span<const Operand> operands, size_t index);

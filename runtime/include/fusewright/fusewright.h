@@ -13,8 +13,8 @@
  *
  * Outputs come last and are named `out`.
  *
- * Threads. Any number of threads may use a context, an op or a program at once; a request belongs
- * to one thread at a time.
+ * Threads. Any number of threads may use a context, an op, a program or a buffer at once; a request
+ * and a plan belong to one thread at a time.
  *
  * Names. Ops, dtypes, options, features, targets and hyper-parameters are found by name.
  */
@@ -91,6 +91,15 @@ typedef struct fw_context_options {
   /* Runs body(argument, i) for all i < count, in any order and on any threads, and returns when all
      are done; NULL: the library's own threads. */
   void (*parallel_for)(void *user_data, size_t count, fw_parallel_body body, void *argument);
+  /* Memory on a CUDA device for plans and buffers, aligned to 256 bytes, with a context of that
+     device current. May return NULL: the call fails with FW_OUT_OF_MEMORY. Both or neither; NULL:
+     the driver's allocator. */
+  void *(*device_allocate)(void *user_data, int32_t device_id, size_t bytes);
+  void (*device_release)(void *user_data, int32_t device_id, void *memory);
+  /* Folders of compiled kernels that are looked into after the cache folder, in this order, and never
+     changed. NULL: FUSEWRIGHT_CACHE_READ_ONLY. */
+  const char *const *read_only_cache_dirs;
+  size_t read_only_cache_dir_count;
 } fw_context_options;
 
 /* Sets the defaults (strict = -1, everything else 0). */
@@ -107,10 +116,29 @@ typedef struct fw_counters {
   uint64_t compiles;    /* kernels compiled */
   uint64_t waits;       /* times another process compiled the kernel for us */
   uint64_t cache_faults;
-  uint64_t launches;
+  uint64_t launches;      /* of kernels, one-shot and by plans */
+  uint64_t modules;       /* loaded into the driver */
+  uint64_t table_uploads; /* copies of a plan's tables to its device */
 } fw_counters;
 
 FW_API fw_status fw_context_counters(const fw_context *context, fw_counters *out);
+
+typedef struct fw_device_info {
+  uint32_t struct_size;
+  int32_t device_id;
+  const char *name;
+  const char *target; /* what fw_request_target takes for code that runs on it */
+  int32_t compute_major;
+  int32_t compute_minor;
+  int32_t driver_version; /* 1000 * major + 10 * minor */
+  int32_t multiprocessors;
+  uint64_t memory_bytes;
+} fw_device_info;
+
+/* CUDA devices that this process sees. FW_DEVICE where the driver is missing or too old: the text
+   says what it needs. */
+FW_API fw_status fw_context_device_count(fw_context *context, int32_t *out);
+FW_API fw_status fw_context_device(fw_context *context, int32_t device_id, fw_device_info *out);
 
 /* ---- Ops ------------------------------------------------------------------------------------ */
 
@@ -170,7 +198,8 @@ FW_API fw_status fw_request_feature(fw_request *request, const char *feature);
 /* An optional operand is not passed; its neutral value is compiled in. */
 FW_API fw_status fw_request_absent(fw_request *request, const char *operand);
 FW_API fw_status fw_request_schedule(fw_request *request, const char *decision, int64_t value);
-/* "cpu" or an arch such as "sm_90"; the default is "cpu". */
+/* "cpu" (the default), an arch such as "sm_90", or "cuda:1" ("cuda" is "cuda:0"): the arch of a
+   device of this machine, which is looked up at once. */
 FW_API fw_status fw_request_target(fw_request *request, const char *target);
 
 typedef struct fw_operand_info {
@@ -208,7 +237,7 @@ typedef struct fw_kernel_info {
   int32_t spill_bytes;  /* -1 on the CPU */
   uint32_t chunk;       /* elements of a chunk record; 0 on the CPU */
   uint32_t slots;       /* results of the scalar program that the kernel reads */
-  const void *image;    /* cubin, or the CPU's object code */
+  const void *image;    /* cubin, PTX where only that fits the device, or the CPU's object code */
   size_t image_bytes;
 } fw_kernel_info;
 
@@ -251,10 +280,16 @@ typedef struct fw_scalar {
   const char *name;
   double value;         /* used when values is NULL */
   const double *values; /* one per tensor of the list */
-  size_t count;         /* of `values`: the number of tensors in the list */
+  size_t count;         /* of `values` or `data`: the number of tensors in the list, or 1 for `data` */
+  /* Plans alone: memory on the plan's device that a run reads when its turn on the stream comes, in
+     place of `value`. So a captured graph follows what the device holds. Ranges are not checked. */
+  void *data;
+  const char *dtype; /* of `data`: "f32", "f64", "i32" or "i64" */
+  int32_t advance;   /* 1: each run first adds 1 to every number of `data` */
+  uint32_t reserved2;
 } fw_scalar;
 
-typedef void *fw_stream; /* CUstream; ignored on the CPU */
+typedef void *fw_stream; /* CUstream, NULL being the legacy default stream; ignored on the CPU */
 
 /*
  * Runs the program over a list of `tensor_count / operands` entries: tensors[i * operands + k] is
@@ -267,15 +302,119 @@ typedef void *fw_stream; /* CUstream; ignored on the CPU */
  * expanded (stride 0) over outer dimensions. Any alignment works.
  *
  * Sharing. A written tensor shares memory with no other, except with an operand of its own entry
- * that is only read, has the same element size and stands at the same address. The call checks this
- * for dense tensors; views that share memory give wrong numbers.
+ * that is only read, has the same element size and strides, and stands at the same address. The call
+ * checks this byte by byte: views of one tensor, such as its two halves, may lie between each other.
  *
  * Scalars. A hyper-parameter that is not named has its default. The step, where the op has one,
  * must be given and counts from 1. Each scalar has one value for the list, or one per entry.
+ *
+ * On a CUDA device the call returns when the work is queued on `stream`, whose context, or another
+ * of its device, may be current; a long list is several launches: make a plan of it. A program's
+ * first launch on a device loads it and cannot be captured; see fw_preload.
  */
 FW_API fw_status fw_launch(fw_context *context, const fw_program *program, const fw_tensor *tensors,
                            size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
                            fw_stream stream);
+
+/* Loads a program into the driver for a device, so that its first launch may be captured in a
+   graph. Plans do this when they are made. */
+FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int32_t device_id);
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+/*
+ * A plan is a list of tensors made ready once: every later run costs one kernel launch per program,
+ * whatever the number of tensors, with no allocation and no wait, and may be captured in a graph.
+ *
+ * Groups may differ in dtypes (then in programs) and in scalars; groups of one program share a
+ * launch. All tensors of a plan are on one device, the programs are compiled for it, and their
+ * layout rules are those of fw_launch. The plan keeps addresses, not tensors: their memory must
+ * outlive its runs.
+ *
+ * Scalars. The value of a run wins over that of the group, which wins over the op's default. A
+ * scalar has one value, one per tensor, or numbers in device memory.
+ *
+ * Graphs. A run that is captured keeps the addresses and host values of that moment; device numbers
+ * are read by each replay. The plan must outlive the graph.
+ *
+ * Threads. One thread at a time uses a plan. Runs are ordered by the streams they are given.
+ *
+ * Errors. A call that fails leaves plan and tensors as they were. What the device reports later
+ * comes back from the next call on any plan of that device, with FW_DEVICE.
+ */
+typedef struct fw_plan fw_plan;
+
+typedef struct fw_plan_group {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const fw_program *program;
+  const fw_tensor *tensors; /* tensors[i * operands + k]: operand k of entry i */
+  size_t tensor_count;
+  const fw_scalar *scalars;
+  size_t scalar_count;
+} fw_plan_group;
+
+typedef struct fw_plan_info {
+  uint32_t struct_size;
+  uint32_t launches; /* of kernels, in a run */
+  int32_t device;    /* fw_device */
+  int32_t device_id;
+  uint64_t entries; /* with elements */
+  uint64_t elements;
+  uint64_t blocks;          /* of all launches; shares of work on the CPU */
+  uint64_t streamed_bytes;  /* every operand's bytes, once per read and once per write */
+  uint64_t workspace_bytes; /* device memory that the plan holds */
+} fw_plan_info;
+
+/* Exchanges of `world` reductions among ranks; used by programs that have one. */
+typedef struct fw_world {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void *user_data;
+  /* Reduces `count` numbers of `dtype` at `data` in place over all ranks, in the order of `stream`;
+     `kind` is "sum" or "max". */
+  fw_status (*all_reduce)(void *user_data, void *data, size_t count, const char *dtype,
+                          const char *kind, fw_stream stream);
+} fw_world;
+
+/* `group_count` may be 0: such a plan does nothing. */
+FW_API fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups,
+                                size_t group_count, fw_plan **out);
+/* Device memory is given back when the device has finished with it. */
+FW_API void fw_plan_destroy(fw_plan *plan);
+FW_API fw_status fw_plan_describe(const fw_plan *plan, fw_plan_info *out);
+/* New addresses for one operand of all entries of a group, in their order; layouts stay. Memory
+   that tensors share is not looked for. */
+FW_API fw_status fw_plan_set_pointers(fw_plan *plan, size_t group, const char *operand,
+                                      void *const *pointers, size_t count);
+/* Replaces the scalars of a group. */
+FW_API fw_status fw_plan_set_scalars(fw_plan *plan, size_t group, const fw_scalar *scalars,
+                                     size_t scalar_count);
+/* `scalars` are for all groups; those with `values` have one per entry of the whole plan. `world`
+   may be NULL. On the CPU the call returns when the work is done. */
+FW_API fw_status fw_plan_run(fw_plan *plan, const fw_scalar *scalars, size_t scalar_count,
+                             fw_stream stream, const fw_world *world);
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+/* Memory for callers that have no allocator of their own for a device. */
+typedef struct fw_buffer fw_buffer;
+
+/* Aligned to 256 bytes; not initialised. `bytes` may be 0. */
+FW_API fw_status fw_buffer_create(fw_context *context, fw_device device, int32_t device_id,
+                                  size_t bytes, fw_buffer **out);
+/* All work that uses the memory must have finished. */
+FW_API void fw_buffer_destroy(fw_buffer *buffer);
+FW_API void *fw_buffer_data(const fw_buffer *buffer);
+FW_API size_t fw_buffer_bytes(const fw_buffer *buffer);
+/* In the order of `stream`; returns when `from` may be changed. Not inside a capture. */
+FW_API fw_status fw_buffer_copy_in(fw_buffer *buffer, size_t offset, const void *from, size_t bytes,
+                                   fw_stream stream);
+/* In the order of `stream`; returns when `to` holds the bytes. Not inside a capture. */
+FW_API fw_status fw_buffer_copy_out(const fw_buffer *buffer, size_t offset, void *to, size_t bytes,
+                                    fw_stream stream);
+
+/* ---- Reference ------------------------------------------------------------------------------- */
 
 /*
  * The reference: evaluates the request's equations for ONE list entry of host tensors in double

@@ -1,0 +1,95 @@
+// CUDA devices as a context sees them.
+#include "runtime/api/Border.h"
+#include "runtime/api/Handles.h"
+#include "runtime/driver/Scopes.h"
+
+using namespace fw;
+using namespace fw::api;
+
+Result<const driver::Driver *> ContextState::driver() const {
+  return driver::Driver::open(compiler.settings().text(jit::Knob::cuda_driver));
+}
+
+Result<std::string> ContextState::targetOf(const driver::Device &device) {
+  std::lock_guard lock(mutex);
+  auto known = targets.find(device.ordinal);
+  if (known != targets.end())
+    return known->second;
+  Result<std::string> target = compiler.targetOf(device.major, device.minor);
+  if (target)
+    targets[device.ordinal] = *target;
+  return target;
+}
+
+std::string_view fw::api::imageOf(const ProgramKernel &kernel) {
+  return kernel.image->code.empty() ? kernel.image->ptx : kernel.image->code;
+}
+
+ContextState::ScalarsKernel::ScalarsKernel(std::shared_ptr<const CompiledKernels> compiled)
+    : kernels(std::move(compiled)),
+      module(imageOf(kernels->kernels.front()), kernels->record.kernels.front().launch.symbol) {}
+
+Result<driver::Module *> ContextState::scalarsModule(const std::string &target) {
+  std::lock_guard lock(mutex);
+  auto known = scalarsKernels.find(target);
+  if (known == scalarsKernels.end()) {
+    auto compiled = compiler.scalarsKernel(target);
+    if (!compiled)
+      return compiled.takeError();
+    known = scalarsKernels.try_emplace(target, std::move(*compiled)).first;
+  }
+  return &known->second.module;
+}
+
+plan::DeviceWorld ContextState::world(const driver::Driver &driver, driver::CUcontext context,
+                                      int device, const std::string &target) {
+  return {.driver = &driver,
+          .context = context,
+          .device = device,
+          .allocator = &deviceMemory,
+          .uploads = &tableUploads,
+          .modules = &modules,
+          .launches = &launches,
+          .scalarsModule = [this, target] { return scalarsModule(target); }};
+}
+
+extern "C" {
+
+fw_status fw_context_device_count(fw_context *context, int32_t *out) {
+  return border([&] {
+    need(out, "out");
+    *out = int32_t(take(need(context, "context").state->driver())->devices().size());
+  });
+}
+
+fw_status fw_context_device(fw_context *context, int32_t device_id, fw_device_info *out) {
+  return border([&] {
+    ContextState &state = *need(context, "context").state;
+    const driver::Driver &driver = *take(state.driver());
+    const driver::Device &device = *take(driver.device(device_id));
+    fw_device_info info = {};
+    info.device_id = device_id;
+    info.name = device.name.c_str();
+    info.target = state.keep(take(state.targetOf(device)));
+    info.compute_major = device.major;
+    info.compute_minor = device.minor;
+    info.driver_version = driver.version();
+    info.multiprocessors = device.multiprocessors;
+    info.memory_bytes = device.memoryBytes;
+    writeStruct(out, info);
+  });
+}
+
+fw_status fw_preload(fw_context *context, const fw_program *program, int32_t device_id) {
+  return border([&] {
+    ContextState &state = *need(context, "context").state;
+    const ProgramState &compiled = *need(program, "program").state;
+    if (compiled.isForCpu())
+      return; // its code is linked already
+    const driver::Driver &driver = *take(state.driver());
+    auto current = take(driver::CurrentContext::ofDevice(driver, device_id));
+    take(compiled.cuda->module.load(driver, current.get(), state.modules));
+  });
+}
+
+} // extern "C"

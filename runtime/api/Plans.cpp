@@ -1,0 +1,199 @@
+// Plans.
+#include "runtime/api/Border.h"
+#include "runtime/api/Handles.h"
+#include "runtime/driver/Scopes.h"
+
+#include <algorithm>
+
+using namespace fw;
+using namespace fw::api;
+
+namespace {
+
+/// The caller's groups, with the programs that they name.
+struct GivenGroups {
+  std::vector<fw_plan_group> groups;
+  std::vector<std::shared_ptr<const ProgramState>> programs;
+};
+
+Failure wrongGroup(size_t index, const std::string &text, const std::string &remedy,
+                   Code code = Code::USAGE) {
+  return Failure{{code, "group " + std::to_string(index) + ": " + text, remedy}};
+}
+
+/// Adds where an error came from.
+template <class T> T takeOf(size_t group, Result<T> result) {
+  if (result)
+    return take(std::move(result));
+  Error error = result.takeError();
+  error.text = "group " + std::to_string(group) + ": " + error.text;
+  throw Failure{std::move(error)};
+}
+
+/// Groups of a plan differ in dtypes only: same op, same options, so the same hyper-parameters.
+void checkSameOp(const GivenGroups &given, size_t index) {
+  const ResolvedRequest &first = given.programs.front()->program->request;
+  const ResolvedRequest &other = given.programs[index]->program->request;
+  if (first.request.target != other.request.target)
+    throw wrongGroup(index,
+                     "expected a program for " + first.request.target +
+                         " as in group 0, got one for " + other.request.target,
+                     "compile all groups of a plan for one target");
+  if (first.opHash != other.opHash || first.request.options != other.request.options)
+    throw wrongGroup(index, "expected the op and options of group 0, got " + describe(other),
+                     "make a plan for each op");
+}
+
+GivenGroups readGroups(const fw_plan_group *groups, size_t count) {
+  GivenGroups given;
+  if (count)
+    checkSize(need(groups, "groups"), "group 0");
+  const char *at = reinterpret_cast<const char *>(groups);
+  for (size_t g = 0; g < count; ++g) {
+    auto *group = reinterpret_cast<const fw_plan_group *>(at);
+    if (group->struct_size != groups->struct_size)
+      throw wrongGroup(g,
+                       "expected struct_size " + std::to_string(groups->struct_size) +
+                           " as in group 0, got " + std::to_string(group->struct_size),
+                       "set struct_size to sizeof(fw_plan_group) in every group");
+    given.groups.push_back(readStruct(group, "group"));
+    given.programs.push_back(need(given.groups.back().program, "program").state);
+    checkSameOp(given, g);
+    at += groups->struct_size;
+  }
+  return given;
+}
+
+/// The device that the first tensor is on; all others must be there.
+launch::Place placeOf(const GivenGroups &given) {
+  const bool forCpu = given.programs.empty() || given.programs.front()->isForCpu();
+  launch::Place place{forCpu ? FW_DEVICE_CPU : FW_DEVICE_CUDA, 0};
+  for (const fw_plan_group &group : given.groups)
+    if (!forCpu && group.tensor_count && group.tensors) {
+      place.id = group.tensors->device_id;
+      break;
+    }
+  return place;
+}
+
+plan::Group makeGroup(const GivenGroups &given, size_t index, launch::Place place) {
+  const fw_plan_group &from = given.groups[index];
+  const auto &program = given.programs[index];
+  plan::Group group;
+  group.program = {program, &program->launchable};
+  launch::TensorArray tensors = tensorsOf(from.tensors, from.tensor_count);
+  group.list = takeOf(index, launch::checkTensors(program->launchable.operands, tensors, place));
+  group.length = tensors.size() / program->launchable.operands.size();
+  group.entryOf.assign(group.length, plan::Group::none);
+  for (size_t e = 0; e < group.list.entries.size(); ++e)
+    group.entryOf[group.list.entries[e].position] = e;
+  return group;
+}
+
+std::unique_ptr<plan::Plan> makePlan(ContextState &context, const GivenGroups &given,
+                                     std::vector<plan::Group> groups, launch::Place place) {
+  if (place.device == FW_DEVICE_CPU)
+    return plan::makeCpuPlan(std::move(groups), context.executor);
+  const driver::Driver &driver = *take(context.driver());
+  auto current = take(driver::CurrentContext::ofDevice(driver, place.id));
+  std::vector<const plan::CudaKernel *> kernels;
+  for (const auto &program : given.programs)
+    kernels.push_back(program->cuda.get());
+  const std::string &target = given.programs.front()->program->request.request.target;
+  return take(plan::makeCudaPlan(context.world(driver, current.get(), place.id, target),
+                                 std::move(groups), kernels));
+}
+
+fw_plan &planAt(fw_plan *plan, size_t group) {
+  fw_plan &found = need(plan, "plan");
+  at(found.programs, group, "groups");
+  return found;
+}
+
+} // namespace
+
+fw_plan::~fw_plan() = default;
+
+extern "C" {
+
+fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups, size_t group_count,
+                         fw_plan **out) {
+  return border([&] {
+    need(out, "out");
+    const auto &state = need(context, "context").state;
+    GivenGroups given = readGroups(groups, group_count);
+    const launch::Place place = placeOf(given);
+    std::vector<plan::Group> lists;
+    std::vector<size_t> lengths;
+    for (size_t g = 0; g < group_count; ++g) {
+      lists.push_back(makeGroup(given, g, place));
+      lengths.push_back(lists.back().length);
+    }
+    plan::PlanScalars scalars(given.programs.empty() ? std::vector<launch::Hyper>()
+                                                     : given.programs.front()->launchable.hypers,
+                              lengths);
+    for (size_t g = 0; g < group_count; ++g)
+      takeOf(g, scalars.set(g, scalarsOf(given.groups[g].scalars, given.groups[g].scalar_count)));
+    auto plan = makePlan(*state, given, std::move(lists), place);
+    *out =
+        new fw_plan{state, std::move(given.programs), place, std::move(scalars), std::move(plan)};
+  });
+}
+
+void fw_plan_destroy(fw_plan *plan) { delete plan; }
+
+fw_status fw_plan_describe(const fw_plan *plan, fw_plan_info *out) {
+  return border([&] {
+    const fw_plan &described = need(plan, "plan");
+    const plan::Stats stats = described.plan->stats();
+    fw_plan_info info = {};
+    info.launches = stats.launches;
+    info.device = described.place.device;
+    info.device_id = described.place.id;
+    info.entries = stats.entries;
+    info.elements = stats.elements;
+    info.blocks = stats.blocks;
+    info.streamed_bytes = stats.streamedBytes;
+    info.workspace_bytes = stats.workspaceBytes;
+    writeStruct(out, info);
+  });
+}
+
+fw_status fw_plan_set_pointers(fw_plan *plan, size_t group, const char *operand,
+                               void *const *pointers, size_t count) {
+  return border([&] {
+    fw_plan &changed = planAt(plan, group);
+    const std::string_view name = &need(operand, "operand");
+    if (count)
+      need(pointers, "pointers");
+    const auto &operands = changed.programs[group]->launchable.operands;
+    const size_t place =
+        std::ranges::find(operands, name, &launch::Operand::name) - operands.begin();
+    if (place == operands.size())
+      throw Failure{{Code::USAGE,
+                     "operand: expected one of the program's, got " + std::string(name),
+                     "fw_request_operand lists them"}};
+    take(changed.plan->setPointers(group, place, {pointers, count}));
+  });
+}
+
+fw_status fw_plan_set_scalars(fw_plan *plan, size_t group, const fw_scalar *scalars,
+                              size_t scalar_count) {
+  return border([&] {
+    fw_plan &changed = planAt(plan, group);
+    take(changed.scalars.set(group, scalarsOf(scalars, scalar_count)));
+  });
+}
+
+fw_status fw_plan_run(fw_plan *plan, const fw_scalar *scalars, size_t scalar_count,
+                      fw_stream stream, const fw_world *) {
+  return border([&] {
+    fw_plan &chosen = need(plan, "plan");
+    plan::RunScalars values = take(chosen.scalars.resolve(scalarsOf(scalars, scalar_count)));
+    take(chosen.plan->run(values, stream));
+    if (chosen.place.device == FW_DEVICE_CPU)
+      chosen.context->launches += chosen.plan->stats().launches;
+  });
+}
+
+} // extern "C"

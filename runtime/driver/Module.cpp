@@ -1,0 +1,79 @@
+#include "runtime/driver/Module.h"
+
+#include "runtime/driver/Scopes.h"
+
+namespace fw::driver {
+
+Module::~Module() {
+  for (const Loaded *link = loaded; link;)
+    delete std::exchange(link, link->next);
+  // At the end of the process the driver may be gone before us; it says so and we are done.
+  if (library && driver->checkFork())
+    driver->cu().libraryUnload(library);
+}
+
+CUfunction Module::find(CUcontext context) const {
+  for (const Loaded *link = loaded.load(std::memory_order_acquire); link; link = link->next)
+    if (link->context == context)
+      return link->function;
+  return nullptr;
+}
+
+Result<void> Module::loadLibrary(const Driver &from) {
+  driver = &from;
+  // The driver finds the end of PTX by its closing zero, which our texts lack.
+  const std::string text(image.starts_with("\x7f"
+                                           "ELF")
+                             ? ""
+                             : image);
+  const void *code = text.empty() ? image.data() : text.c_str();
+  char log[4096] = "";
+  const int options[] = {Jit::ERROR_LOG_BUFFER, Jit::ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  CUresult result =
+      from.cu().libraryLoadData(&library, code, options, values, 2, nullptr, nullptr, 0);
+  if (result != Cu::SUCCESS) {
+    library = nullptr;
+    Error error = asError(from, result, "loading " + symbol);
+    error.log = log;
+    if (result == Cu::NO_BINARY_FOR_GPU || result == Cu::INVALID_IMAGE)
+      error.remedy = "compile the request for this device (fw_request_target with \"cuda:N\")";
+    else if (result == Cu::UNSUPPORTED_PTX_VERSION)
+      error.remedy = "update the NVIDIA driver, or install an NVRTC as old as the driver";
+    return error;
+  }
+  result = from.cu().libraryGetKernel(&kernel, library, symbol.c_str());
+  if (result != Cu::SUCCESS) {
+    from.cu().libraryUnload(std::exchange(library, nullptr));
+    return asError(from, result, "finding " + symbol);
+  }
+  return {};
+}
+
+Result<CUfunction> Module::load(const Driver &from, CUcontext context,
+                                std::atomic<uint64_t> &loads) {
+  std::lock_guard lock(mutex);
+  if (CUfunction known = find(context))
+    return known;
+  RelaxedCapture relaxed(from);
+  if (!library) {
+    if (Result<void> made = loadLibrary(from); !made)
+      return made.takeError();
+    ++loads;
+  }
+  CUfunction function = nullptr;
+  CUresult result = from.cu().kernelGetFunction(&function, kernel);
+  // With lazy loading the code is only now brought to the device.
+  int registers = 0;
+  if (result == Cu::SUCCESS)
+    result = from.cu().funcLoad
+                 ? from.cu().funcLoad(function)
+                 : from.cu().funcGetAttribute(&registers, Attribute::FUNCTION_REGISTERS, function);
+  if (result != Cu::SUCCESS)
+    return asError(from, result, "loading " + symbol + " for the device");
+  loaded.store(new Loaded{context, function, loaded.load(std::memory_order_relaxed)},
+               std::memory_order_release);
+  return function;
+}
+
+} // namespace fw::driver

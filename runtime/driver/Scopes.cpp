@@ -1,0 +1,41 @@
+#include "runtime/driver/Scopes.h"
+
+namespace fw::driver {
+
+Result<CurrentContext> CurrentContext::ofDevice(const Driver &driver, int ordinal) {
+  CUcontext current = nullptr;
+  CUdevice device = 0;
+  if (driver.cu().ctxGetCurrent(&current) == Cu::SUCCESS && current &&
+      driver.cu().ctxGetDevice(&device) == Cu::SUCCESS && device == ordinal)
+    return CurrentContext(driver, current, false);
+  Result<CUcontext> primary = driver.primaryContext(ordinal);
+  if (!primary)
+    return primary.takeError();
+  return enter(driver, *primary);
+}
+
+Result<CurrentContext> CurrentContext::enter(const Driver &driver, CUcontext context) {
+  CUcontext current = nullptr;
+  if (driver.cu().ctxGetCurrent(&current) == Cu::SUCCESS && current == context)
+    return CurrentContext(driver, context, false);
+  if (CUresult result = driver.cu().ctxPushCurrent(context); result != Cu::SUCCESS)
+    return asError(driver, result, "making a context current");
+  return CurrentContext(driver, context, true);
+}
+
+CurrentContext::~CurrentContext() {
+  CUcontext popped = nullptr;
+  if (pushed)
+    driver.cu().ctxPopCurrent(&popped);
+}
+
+Result<bool> isCapturing(const Driver &driver, CUstream stream) {
+  int status = Capture::NONE;
+  if (!stream)
+    return false;
+  if (CUresult result = driver.cu().streamIsCapturing(stream, &status); result != Cu::SUCCESS)
+    return asError(driver, result, "asking whether the stream is captured");
+  return status != Capture::NONE;
+}
+
+} // namespace fw::driver

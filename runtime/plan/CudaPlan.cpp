@@ -1,0 +1,98 @@
+#include "runtime/plan/CudaPlan.h"
+
+#include "runtime/driver/Scopes.h"
+#include "runtime/plan/CudaLaunch.h"
+
+#include <algorithm>
+
+namespace fw::plan {
+namespace {
+
+class CudaPlan : public Plan {
+public:
+  CudaPlan(DeviceWorld given, std::vector<Group> lists)
+      : world(std::move(given)), groups(std::move(lists)) {}
+
+  Result<void> makeLaunches(std::span<const CudaKernel *const> kernels) {
+    std::vector<const CudaKernel *> distinct;
+    for (const CudaKernel *kernel : kernels)
+      if (std::ranges::find(distinct, kernel) == distinct.end())
+        distinct.push_back(kernel);
+    for (const CudaKernel *kernel : distinct) {
+      std::vector<size_t> chosen;
+      for (size_t g = 0; g < kernels.size(); ++g)
+        if (kernels[g] == kernel)
+          chosen.push_back(g);
+      auto launch = CudaLaunch::make(world, *kernel, groups, std::move(chosen));
+      if (!launch)
+        return launch.takeError();
+      launches.push_back(std::move(*launch));
+    }
+    return {};
+  }
+
+  Result<void> setPointers(size_t group, size_t operand, std::span<void *const> pointers) override {
+    if (Result<void> replaced = replacePointers(groups[group], operand, pointers); !replaced)
+      return replaced;
+    for (auto &launch : launches)
+      if (Result<void> done = launch->repoint(groups, group, operand); !done)
+        return done;
+    return {};
+  }
+
+  Result<void> run(const RunScalars &scalars, void *handle) override {
+    auto stream = static_cast<driver::CUstream>(handle);
+    if (Result<void> usable = world.driver->checkFork(); !usable)
+      return usable;
+    auto context = driver::CurrentContext::enter(*world.driver, world.context);
+    if (!context)
+      return context.takeError();
+    Result<bool> capturing = driver::isCapturing(*world.driver, stream);
+    if (!capturing)
+      return capturing.takeError();
+    std::vector<ScalarCounter> counters = countersOf(scalars, groups.size(), hyperCount());
+    for (auto &launch : launches) {
+      // The first prologue counts up; those behind it on the stream read the new numbers.
+      const bool isFirst = launch == launches.front();
+      Result<void> ready = launch->prepare(groups, scalars,
+                                           isFirst ? std::span<const ScalarCounter>(counters)
+                                                   : std::span<const ScalarCounter>(),
+                                           stream, *capturing);
+      if (!ready)
+        return ready;
+    }
+    for (auto &launch : launches)
+      if (Result<void> launched = launch->launch(stream); !launched)
+        return launched;
+    return {};
+  }
+
+  Stats stats() const override {
+    Stats stats = countGroups(groups);
+    for (const auto &launch : launches) {
+      stats.launches += launch->launchCount();
+      stats.blocks += launch->blocks();
+      stats.workspaceBytes += launch->workspaceBytes();
+    }
+    return stats;
+  }
+
+private:
+  size_t hyperCount() const { return groups.empty() ? 0 : groups.front().program->hypers.size(); }
+
+  const DeviceWorld world;
+  std::vector<Group> groups;
+  std::vector<std::unique_ptr<CudaLaunch>> launches;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Plan>> makeCudaPlan(DeviceWorld world, std::vector<Group> groups,
+                                           std::span<const CudaKernel *const> kernels) {
+  auto plan = std::make_unique<CudaPlan>(std::move(world), std::move(groups));
+  if (Result<void> made = plan->makeLaunches(kernels); !made)
+    return made.takeError();
+  return std::unique_ptr<Plan>(std::move(plan));
+}
+
+} // namespace fw::plan

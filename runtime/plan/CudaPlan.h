@@ -1,0 +1,20 @@
+// Plans and one-shot launches on a CUDA device.
+#pragma once
+
+#include "runtime/plan/CudaKernel.h"
+#include "runtime/plan/DeviceTable.h"
+#include "runtime/plan/Plan.h"
+
+namespace fw::plan {
+
+/// Loads kernels and fills tables; `kernels[i]` is that of groups[i], and groups that have the same
+/// share a launch.
+Result<std::unique_ptr<Plan>> makeCudaPlan(DeviceWorld world, std::vector<Group> groups,
+                                           std::span<const CudaKernel *const> kernels);
+
+/// Queues a list without tables: several launches where it has more segments than parameters hold.
+Result<void> launchOnce(const DeviceWorld &world, const launch::Program &program,
+                        const CudaKernel &kernel, const launch::TensorList &list,
+                        const launch::ScalarRows &rows, driver::CUstream stream);
+
+} // namespace fw::plan

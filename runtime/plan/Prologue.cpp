@@ -1,0 +1,176 @@
+#include "runtime/plan/Prologue.h"
+
+#include "compiler/jit/ScalarProgram.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fw::plan {
+namespace {
+
+using launch::Number;
+using Kind = launch::ScalarSource::Kind;
+
+ScalarType typeOf(Number number) {
+  switch (number) {
+  case Number::f32:
+    return ScalarType::F32;
+  case Number::f64:
+    return ScalarType::F64;
+  case Number::i32:
+    return ScalarType::I32;
+  case Number::i64:
+    break;
+  }
+  return ScalarType::I64;
+}
+
+uint64_t addressOf(const launch::ScalarSource &source, size_t index) {
+  return reinterpret_cast<uint64_t>(source.data) + index * launch::bytesOf(source.type);
+}
+
+ScalarSource sourceOf(RunScalars::Found found, size_t entry) {
+  const launch::ScalarSource &source = found.source;
+  if (source.kind == Kind::Values)
+    return {.address = 0,
+            .type = ScalarType::F64,
+            .reserved = 0,
+            .value = source.values[found.first + entry]};
+  if (source.kind == Kind::Value)
+    return {.address = 0, .type = ScalarType::F64, .reserved = 0, .value = source.value};
+  const size_t index = source.count > 1 ? found.first + entry : 0;
+  return {
+      .address = addressOf(source, index), .type = typeOf(source.type), .reserved = 0, .value = 0};
+}
+
+std::span<const std::byte> bytesOf(const auto &items) { return std::as_bytes(std::span(items)); }
+
+} // namespace
+
+std::vector<ScalarCounter> countersOf(const RunScalars &scalars, size_t groups, size_t hypers) {
+  std::vector<ScalarCounter> counters;
+  for (size_t h = 0; h < hypers; ++h)
+    for (size_t g = 0; g < groups; ++g) {
+      const launch::ScalarSource &source = scalars.find(g, h).source;
+      for (size_t i = 0; source.advance && i < source.count; ++i)
+        counters.push_back(
+            {.address = addressOf(source, i), .type = typeOf(source.type), .reserved = 0});
+    }
+  auto before = [](const ScalarCounter &a, const ScalarCounter &b) {
+    return a.address < b.address;
+  };
+  auto same = [](const ScalarCounter &a, const ScalarCounter &b) { return a.address == b.address; };
+  std::ranges::sort(counters, before);
+  counters.erase(std::unique(counters.begin(), counters.end(), same), counters.end());
+  return counters;
+}
+
+Result<Prologue> Prologue::make(const DeviceWorld &world, const CudaKernel &kernel,
+                                size_t mostRows) {
+  const jit::ScalarProgram &scalars = *kernel.scalars;
+  if (ScalarsLaunch::lanes(uint32_t(scalars.inputs.size()), uint32_t(scalars.operations.size())) ==
+      0)
+    return Error{
+        Code::USAGE,
+        "expected scalars in device memory of an op with fewer operations on scalars, got " +
+            std::to_string(scalars.operations.size()),
+        "pass host values"};
+  Result<driver::Module *> module = world.scalarsModule();
+  if (!module)
+    return module.takeError();
+  auto function = (*module)->load(*world.driver, world.context, *world.modules);
+  if (!function)
+    return function.takeError();
+
+  Prologue made;
+  made.kernel = &kernel;
+  made.function = *function;
+  std::vector<std::byte> bytes;
+  for (auto part :
+       {bytesOf(scalars.constants), bytesOf(scalars.operations), bytesOf(scalars.slots)})
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  const size_t inputs = scalars.inputs.size(), slots = scalars.slots.size();
+  struct Part {
+    DeviceTable &table;
+    size_t bytes;
+  };
+  for (auto [table, size] :
+       {Part{made.program, bytes.size()},
+        Part{made.sources.table, mostRows * inputs * sizeof(ScalarSource)},
+        Part{made.counterList.table, mostRows * inputs * sizeof(ScalarCounter)},
+        Part{made.results, mostRows * slots * (kernel.doubleScalars ? 8 : 4)}}) {
+    auto allocated = DeviceTable::make(world, size);
+    if (!allocated)
+      return allocated.takeError();
+    table = std::move(*allocated);
+  }
+  if (auto updated = made.program.update(world, bytes, nullptr, false); !updated)
+    return updated.takeError();
+
+  const uint64_t at = made.program.address(), constantBytes = scalars.constants.size() * 8;
+  const uint64_t operationBytes = scalars.operations.size() * sizeof(ScalarOperation);
+  made.arguments.constants = reinterpret_cast<const double *>(at);
+  made.arguments.operations = reinterpret_cast<const ScalarOperation *>(at + constantBytes);
+  made.arguments.slots = reinterpret_cast<const u32 *>(at + constantBytes + operationBytes);
+  made.arguments.table = reinterpret_cast<void *>(made.results.address());
+  made.arguments.operationCount = uint32_t(scalars.operations.size());
+  made.arguments.constantCount = uint32_t(scalars.constants.size());
+  made.arguments.slotCount = uint32_t(slots);
+  made.arguments.inputCount = uint32_t(inputs);
+  made.arguments.doubles = kernel.doubleScalars;
+  return made;
+}
+
+Result<void> Prologue::Mirrored::update(const DeviceWorld &world, std::span<const std::byte> bytes,
+                                        driver::CUstream stream, bool capturing) {
+  if (std::ranges::equal(bytes, held))
+    return {};
+  held.clear(); // unknown if the copy fails
+  if (auto updated = table.update(world, bytes, stream, capturing); !updated)
+    return updated;
+  held.assign(bytes.begin(), bytes.end());
+  return {};
+}
+
+Result<void> Prologue::prepare(const DeviceWorld &world, const RunScalars &scalars,
+                               std::span<const RowPlace> rows,
+                               std::span<const ScalarCounter> counters, driver::CUstream stream,
+                               bool capturing) {
+  std::vector<ScalarSource> wanted;
+  wanted.reserve(rows.size() * kernel->scalarInputs.size());
+  for (const RowPlace &row : rows)
+    for (size_t hyper : kernel->scalarInputs)
+      wanted.push_back(sourceOf(scalars.find(row.group, hyper), row.entry));
+  if (auto updated = sources.update(world, bytesOf(wanted), stream, capturing); !updated)
+    return updated;
+  if (auto updated = counterList.update(world, std::as_bytes(counters), stream, capturing);
+      !updated)
+    return updated;
+  arguments.sources = reinterpret_cast<const ScalarSource *>(sources.table.address());
+  arguments.counters = reinterpret_cast<const ScalarCounter *>(counterList.table.address());
+  arguments.rows = uint32_t(rows.size());
+  arguments.counterCount = uint32_t(counters.size());
+  return {};
+}
+
+Result<void> Prologue::launch(const DeviceWorld &world, driver::CUstream stream) {
+  void *parameters[] = {&arguments};
+  ++*world.launches;
+  return driver::check(*world.driver,
+                       world.driver->cu().launchKernel(function, 1, 1, 1, ScalarsLaunch::THREADS, 1,
+                                                       1, ScalarsLaunch::SHARED_BYTES, stream,
+                                                       parameters, nullptr),
+                       "launching fw_scalars");
+}
+
+void Prologue::freeze() {
+  sources.table.freeze();
+  counterList.table.freeze();
+}
+
+size_t Prologue::workspaceBytes() const {
+  return program.workspaceBytes() + sources.table.workspaceBytes() +
+         counterList.table.workspaceBytes() + results.workspaceBytes();
+}
+
+} // namespace fw::plan
