@@ -31,14 +31,18 @@ struct ProgramKernel {
 
 enum class Origin { MEMORY, DISK, COMPILED };
 
-/// What a request compiles to. Immutable; used by any number of threads.
-struct Program {
-  ResolvedRequest request;
+/// Kernels in memory, with the record that says how they are launched.
+struct CompiledKernels {
   jit::ProgramRecord record;
   std::vector<ProgramKernel> kernels; ///< one per record.kernels
   Origin origin = Origin::COMPILED;
   std::string key;         ///< of the program record
-  double milliseconds = 0; ///< time that compile() took the first time
+  double milliseconds = 0; ///< that it took the first time
+};
+
+/// What a request compiles to. Immutable; used by any number of threads.
+struct Program : CompiledKernels {
+  ResolvedRequest request;
 };
 
 struct CompilerOptions {
@@ -54,6 +58,9 @@ public:
   ~Compiler();
 
   Result<std::shared_ptr<const Program>> compile(const Request &request);
+  /// The one kernel that computes scalar programs on a GPU, for all ops: see
+  /// templates/vocab/scalars_launch.h.
+  Result<std::shared_ptr<const CompiledKernels>> scalarsKernel(const std::string &target);
   /// Text of a stage of the request's way down; never cached.
   Result<std::string> text(const Request &request, Stage stage);
 

@@ -186,7 +186,7 @@ void fields(Writer &archive, ScalarProgram &r) {
     inputKinds.push_back(input.kind == ScalarInput::Kind::Step ? "step" : "hyper");
     inputIndices.push_back(input.index);
   }
-  for (const ScalarOp &op : r.operations) {
+  for (const ScalarOperation &op : r.operations) {
     names.push_back(scalarName(op.code));
     operands.insert(operands.end(), {op.a, op.b, op.c});
   }

@@ -1,9 +1,6 @@
 #include "compiler/jit/ScalarProgram.h"
 
-#include "templates/vocab/bf16.h"
-#include "templates/vocab/f16.h"
-#include "templates/vocab/fp8.h"
-#include "templates/vocab/math.h"
+#include "templates/vocab/scalar_program.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,25 +15,10 @@ struct ScalarRow {
   unsigned arity;
 };
 constexpr ScalarRow rows[] = {
-#define FW_SCALAR_OP(name, arity, value) {#name, arity},
-#include "compiler/jit/scalar_ops.def"
-#undef FW_SCALAR_OP
+#define FW_ROW(name, arity, value) {#name, arity},
+    FW_SCALAR_OPERATIONS(FW_ROW)
+#undef FW_ROW
 };
-
-/// The exponent of a power, which holds a whole number; beyond 2^62 the result is 0, 1 or infinite
-/// anyway.
-int64_t wholeNumber(double n) { return n != n ? 0 : int64_t(std::clamp(n, -0x1p62, 0x1p62)); }
-
-double evaluate(ScalarCode code, double a, double b, double c) {
-  switch (code) {
-#define FW_SCALAR_OP(name, arity, value)                                                           \
-  case ScalarCode::name:                                                                           \
-    return value;
-#include "compiler/jit/scalar_ops.def"
-#undef FW_SCALAR_OP
-  }
-  return 0;
-}
 
 std::string shortest(double value) {
   char text[32];
@@ -92,9 +74,8 @@ Result<void> check(const ScalarProgram &program) {
                      what};
   };
   uint32_t known = uint32_t(program.inputs.size() + program.constants.size());
-  for (const ScalarOp &op : program.operations) {
-    unsigned arity = scalarArity(op.code);
-    if (op.a >= known || (arity > 1 && op.b >= known) || (arity > 2 && op.c >= known))
+  for (const ScalarOperation &op : program.operations) {
+    if (std::max({op.a, op.b, op.c}) >= known) // also of operands that the operation does not take
       return wrong("an operand that comes later");
     ++known;
   }
@@ -114,11 +95,8 @@ void run(const ScalarProgram &program, const double *inputs, double *results) {
 
   double *next = std::copy_n(inputs, program.inputs.size(), values);
   next = std::copy(program.constants.begin(), program.constants.end(), next);
-  for (const ScalarOp &op : program.operations) {
-    unsigned arity = scalarArity(op.code);
-    double b = arity > 1 ? values[op.b] : 0, c = arity > 2 ? values[op.c] : 0;
-    *next++ = evaluate(op.code, values[op.a], b, c);
-  }
+  for (const ScalarOperation &op : program.operations)
+    *next++ = evaluateScalar(op.code, values[op.a], values[op.b], values[op.c]);
   for (size_t i = 0; i < program.slots.size(); ++i)
     results[i] = values[program.slots[i]];
 }
@@ -133,7 +111,7 @@ std::string print(const ScalarProgram &program, const std::vector<std::string> &
     names.push_back(shortest(constant));
 
   std::string text;
-  for (const ScalarOp &op : program.operations) {
+  for (const ScalarOperation &op : program.operations) {
     std::string name = "t" + std::to_string(names.size());
     for (size_t i = 0; i < program.slots.size(); ++i)
       if (program.slots[i] == names.size())

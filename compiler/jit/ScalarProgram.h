@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/support/Error.h"
+#include "templates/vocab/scalar_operations.h"
 
 #include <cstdint>
 #include <optional>
@@ -10,14 +11,18 @@
 #include <string_view>
 #include <vector>
 
+namespace fw {
+
+inline bool operator==(const ScalarOperation &a, const ScalarOperation &b) {
+  return a.code == b.code && a.a == b.a && a.b == b.b && a.c == b.c;
+}
+
+} // namespace fw
+
 namespace fw::jit {
 
-/// One per row of scalar_ops.def. The records on disk hold names, not these numbers.
-enum class ScalarCode : uint8_t {
-#define FW_SCALAR_OP(name, arity, value) name,
-#include "compiler/jit/scalar_ops.def"
-#undef FW_SCALAR_OP
-};
+using fw::ScalarCode;
+using fw::ScalarOperation;
 
 const char *scalarName(ScalarCode code);
 unsigned scalarArity(ScalarCode code);
@@ -31,18 +36,10 @@ struct ScalarInput {
   bool operator==(const ScalarInput &) const = default;
 };
 
-/// Operands are value numbers: inputs first, then constants, then the results of the operations in
-/// order.
-struct ScalarOp {
-  ScalarCode code;
-  uint32_t a = 0, b = 0, c = 0;
-  bool operator==(const ScalarOp &) const = default;
-};
-
 struct ScalarProgram {
   std::vector<ScalarInput> inputs;
   std::vector<double> constants;
-  std::vector<ScalarOp> operations;
+  std::vector<ScalarOperation> operations;
   std::vector<uint32_t> slots;     ///< value number of each slot of the scalar table
   std::vector<std::string> labels; ///< name of each slot, for comments and tools
 

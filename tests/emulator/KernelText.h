@@ -10,6 +10,7 @@
 
 #define __global__
 #define __device__
+#define __grid_constant__
 #define __launch_bounds__(...)
 #define threadIdx (::fw::emulator::threadIndex())
 #define blockIdx (::fw::emulator::blockIndex())

@@ -308,10 +308,11 @@ class Precompile(Cli):
     def test_table(self):
         self.need_nvrtc()
         run = self.run_cli("precompile", "--arch", "sm_90", "--ops", "lion", "--dtype", "grad=bf16")
-        header, row = run.stdout.splitlines()
+        header, row, scalars = run.stdout.splitlines()
         self.assertEqual(header.split("  ")[0], "kernel")
         self.assertRegex(row, r"^fw_lion\S* +sm_90 .* 0 +\d+ +[\d.]+ +compiled$")
-        self.assertIn("1 programs for 1 arch: 1 compiled, 0 cached, 0 failed", run.stderr)
+        self.assertRegex(scalars, r"^fw_scalars +sm_90 .* 0 +\d+ +[\d.]+ +compiled$")
+        self.assertIn("2 programs for 1 arch: 2 compiled, 0 cached, 0 failed", run.stderr)
 
     def test_missing_nvrtc_is_5_with_the_remedy(self):
         run = self.run_cli("precompile", "--arch", "sm_90", "--ops", "scale", "--dtype", "in=f32", code=5,
@@ -353,7 +354,9 @@ class Precompile(Cli):
     def test_all_and_an_arch_are_united(self):
         archs = self.need_nvrtc()
         rows = self.json_of("precompile", "--arch", f"{archs[-1]},all,cpu", "--ops", "scale", "--dtype", "in=f32")
-        self.assertEqual([row["arch"] for row in rows["kernels"]], [archs[-1], *archs[:-1], "cpu"])
+        self.assertEqual([(row["op"], row["arch"]) for row in rows["kernels"]],
+                         [("scale", arch) for arch in (archs[-1], *archs[:-1], "cpu")] +
+                         [("scalars", arch) for arch in (archs[-1], *archs[:-1])])
 
     def test_an_unknown_arch_is_one_error(self):
         for arch in ("", "sm_1", "cpu,sm_1"):

@@ -24,13 +24,15 @@ struct PrecompileFlags {
   RequestFlags request;
 };
 
-/// One request for one arch, and what became of it.
+/// One request for one arch, or without an op the arch's kernel of scalar programs; and what became
+/// of it.
 struct Job {
   Request request;
-  std::shared_ptr<const Program> program = nullptr;
+  std::shared_ptr<const CompiledKernels> program = nullptr;
   std::optional<Error> error = std::nullopt;
   bool stored = false; ///< record and kernels are in the cache at the end
 
+  std::string name() const { return request.op.op ? request.op->name : "scalars"; }
   const char *status() const {
     return error                                 ? "failed"
            : !stored                             ? "not stored"
@@ -88,27 +90,33 @@ Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
         jobs.push_back({std::move(request)});
       }
     }
+  for (const std::string &arch : archs)
+    if (!target::isCpuTarget(arch))
+      jobs.push_back({Request{.target = arch}});
   return jobs;
 }
 
 void runJobs(std::vector<Job> &jobs, Compiler &compiler, unsigned threads) {
   Progress progress("compiling", jobs.size());
-  auto compile = [&](size_t i) {
-    auto program = compiler.compile(jobs[i].request);
-    if (program)
-      jobs[i].program = *program;
+  auto take = [](Job &job, auto made) {
+    if (made)
+      job.program = *made;
     else
-      jobs[i].error = program.takeError();
+      job.error = made.takeError();
   };
-  jit::runJobs(jobs.size(), threads, compile, [&](size_t i) {
-    progress.step(jobs[i].request.op->name + " " + jobs[i].request.target);
-  });
+  auto compile = [&](size_t i) {
+    const Request &request = jobs[i].request;
+    request.op.op ? take(jobs[i], compiler.compile(request))
+                  : take(jobs[i], compiler.scalarsKernel(request.target));
+  };
+  jit::runJobs(jobs.size(), threads, compile,
+               [&](size_t i) { progress.step(jobs[i].name() + " " + jobs[i].request.target); });
 }
 
 /// What is in the cache now, by kind and key.
 using Stored = std::set<std::pair<jit::EntryKind, std::string>>;
 
-bool isStored(const Program &program, const Stored &stored) {
+bool isStored(const CompiledKernels &program, const Stored &stored) {
   auto kind =
       target::isCpuTarget(program.record.target) ? jit::EntryKind::Object : jit::EntryKind::Kernel;
   return stored.contains({jit::EntryKind::Program, program.key}) &&
@@ -142,7 +150,7 @@ template <class Visit> void forEachKernel(const std::vector<Job> &jobs, Visit vi
 Json toJson(const std::vector<Job> &jobs) {
   Json kernels = Json::array();
   forEachKernel(jobs, [&](const Job &job, const jit::LaunchRecord *launch, size_t bytes) {
-    Json row = {{"op", job.request.op->name},
+    Json row = {{"op", job.name()},
                 {"arch", job.request.target},
                 {"dtypes", job.request.dtypes},
                 {"options", job.request.options},
@@ -166,8 +174,7 @@ void printTable(const std::vector<Job> &jobs) {
   Table table({"kernel", "arch", "options and features", ">registers", ">spill bytes",
                ">cubin bytes", ">ms", "status"});
   forEachKernel(jobs, [&](const Job &job, const jit::LaunchRecord *launch, size_t bytes) {
-    std::string name =
-        launch ? launch->symbol : job.request.op->name + " " + dtypesText(job.request);
+    std::string name = launch ? launch->symbol : job.name() + " " + dtypesText(job.request);
     table.add({name, job.request.target, choicesText(job.request),
                launch ? count(launch->registers) : "-", launch ? count(launch->spillBytes) : "-",
                launch ? std::to_string(bytes) : "-",
@@ -214,7 +221,7 @@ int printErrors(const std::vector<Job> &jobs) {
       ++same->second;
   }
   for (const auto &[job, more] : distinct) {
-    std::cerr << job->request.op->name << " for " << job->request.target;
+    std::cerr << job->name() << " for " << job->request.target;
     if (more)
       std::cerr << " and " << more << " more";
     std::cerr << ": ";

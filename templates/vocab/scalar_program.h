@@ -1,0 +1,31 @@
+// What an operation of the scalar program gives. One text for host and device, which agree bit for
+// bit: both read the same scalars, and none can tell which side computed them.
+#pragma once
+
+#include "templates/vocab/bf16.h"
+#include "templates/vocab/f16.h"
+#include "templates/vocab/fp8.h"
+#include "templates/vocab/math.h"
+#include "templates/vocab/scalar_operations.h"
+
+namespace fw {
+
+/// The exponent of a power, which holds a whole number; beyond 2^62 the result is 0, 1 or infinite
+/// anyway.
+FW_DEVICE i64 wholeNumber(double n) {
+  const double atLeast = n < -0x1p62 ? -0x1p62 : n;
+  return n != n ? 0 : static_cast<i64>(atLeast > 0x1p62 ? 0x1p62 : atLeast);
+}
+
+FW_DEVICE double evaluateScalar(ScalarCode code, double a, double b, double c) {
+  switch (code) {
+#define FW_CASE(name, arity, value)                                                                \
+  case ScalarCode::name:                                                                           \
+    return value;
+    FW_SCALAR_OPERATIONS(FW_CASE)
+#undef FW_CASE
+  }
+  return 0;
+}
+
+} // namespace fw

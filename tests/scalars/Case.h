@@ -1,0 +1,53 @@
+// One launch of `fw_scalars`: its tables in host memory, and what the host's own interpreter says.
+#pragma once
+
+#include "compiler/jit/ScalarProgram.h"
+#include "templates/vocab/scalars_launch.h"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace fw::scalars {
+
+/// A number in device memory.
+struct Cell {
+  ScalarType type = ScalarType::F64;
+  alignas(8) unsigned char bytes[8] = {};
+  bool counts = false;
+  double read = 0; ///< what the kernel must read there
+};
+
+class Case {
+public:
+  Case(const jit::ScalarProgram &program, uint32_t rows, bool doubles);
+
+  uint32_t rows() const { return launch.rows; }
+  /// A number in memory, which holds what `value` is as that type.
+  Cell &addCell(ScalarType type, double value);
+  /// Input `input` of `row`: a value, or a number in memory.
+  void setValue(uint32_t row, uint32_t input, double value);
+  void setCell(uint32_t row, uint32_t input, const Cell &cell);
+  /// The cell is counted up before the rows are computed.
+  void count(Cell &cell);
+
+  /// The launch; the tables live as long as the case, which must not change any more.
+  const ScalarsLaunch &prepare();
+  /// Where the results differ from those of jit::run, or nothing.
+  std::string compare() const;
+
+private:
+  double slotAt(size_t place) const;
+
+  const jit::ScalarProgram program;
+  std::vector<double> constants; ///< and one more, which is none of the program's
+  std::vector<ScalarSource> sources;
+  std::vector<const Cell *> cells; ///< of each source, or null
+  std::deque<Cell> memory;
+  std::vector<ScalarCounter> counters;
+  std::vector<unsigned char> table;
+  ScalarsLaunch launch = {};
+};
+
+} // namespace fw::scalars

@@ -1,0 +1,255 @@
+// The emitted kernel `fw_scalars` on the emulator against jit::run, bit for bit: the scalar
+// programs of all shipped ops, every operation at its edges, counters, and mutants that must not
+// pass.
+#include "tests/emulator/Emulator.h"
+#include "compiler/Stages.h"
+#include "ops/Profiles.h"
+#include "ops/ShippedOps.h"
+#include "tests/scalars/Case.h"
+#include "tests/scalars/Kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <set>
+
+namespace fw::scalars {
+
+std::optional<std::string> emulate(const EmulatedKernel &kernel, const ScalarsLaunch &launch,
+                                   uint64_t seed) {
+  return emulator::run({.grid = 1, .threads = ScalarsLaunch::THREADS, .seed = seed},
+                       [&] { kernel.enter(&launch); });
+}
+
+namespace {
+
+using jit::ScalarProgram;
+using Kind = jit::ScalarInput::Kind;
+using Random = std::mt19937_64;
+
+/// What is wrong with what `kernel` makes of the case: nothing, a fault or a difference.
+std::string run(const EmulatedKernel &kernel, Case &data, uint64_t seed) {
+  auto fault = emulate(kernel, data.prepare(), seed);
+  return fault ? *fault : data.compare();
+}
+std::string run(Case &data, uint64_t seed = 1) { return run(fw_scalars_kernels[0], data, seed); }
+
+// --- Programs of the shipped ops -----------------------------------------------------------------
+
+struct Shipped {
+  std::string name;
+  jit::ProgramRecord record;
+};
+
+/// Of all shipped profiles, each op's scalar programs that differ.
+std::vector<Shipped> shippedPrograms() {
+  std::vector<Shipped> programs;
+  for (const Profile &profile : shippedProfiles()) {
+    Request request;
+    request.op = *findShippedOp(profile.op);
+    request.options = profile.options;
+    request.dtypes = {profile.dtypes.begin(), profile.dtypes.end()};
+    request.features = {profile.features.begin(), profile.features.end()};
+    auto lowered = lower(*resolve(request));
+    EXPECT_TRUE(lowered) << profile.op;
+    bool isNew =
+        lowered && std::ranges::none_of(programs, [&](const Shipped &known) {
+          return known.name == profile.op && known.record.scalars == lowered->record.scalars;
+        });
+    if (isNew)
+      programs.push_back({profile.op, std::move(lowered->record)});
+  }
+  return programs;
+}
+
+/// Within the hyper's range, or near it where that has no end.
+double randomHyper(const jit::HyperRecord &hyper, Random &random) {
+  double low = std::max(hyper.low, -10.0), high = std::min(hyper.high, low + 20);
+  double value = std::uniform_real_distribution(low, high)(random);
+  return hyper.type == "real" ? value : hyper.type == "bool" ? value > 0.5 : std::floor(value);
+}
+
+/// Rows with values, numbers of all types in memory, and steps that several rows share.
+Case randomCase(const Shipped &op, uint32_t rows, bool doubles, Random &random) {
+  const ScalarProgram &program = op.record.scalars;
+  Case data(program, rows, doubles);
+  std::vector<Cell *> steps;
+  for (int k = 0; k < 5; ++k) {
+    Cell &step = data.addCell(ScalarType(k % 4), double(random() % 2000));
+    steps.push_back(&step);
+    if (k != 1)
+      data.count(step);
+  }
+  for (uint32_t row = 0; row < rows; ++row)
+    for (uint32_t k = 0; k < program.inputs.size(); ++k) {
+      if (program.inputs[k].kind == Kind::Step) {
+        data.setCell(row, k, *steps[random() % steps.size()]);
+        continue;
+      }
+      double value = randomHyper(op.record.hypers[program.inputs[k].index], random);
+      if (uint64_t type = random() % 5; type < 4)
+        data.setCell(row, k, data.addCell(ScalarType(type), value));
+      else
+        data.setValue(row, k, value);
+    }
+  return data;
+}
+
+TEST(Scalars, ProgramsOfAllShippedOpsEqualTheHostsToTheBit) {
+  std::set<std::string> ops;
+  Random random(7);
+  for (const Shipped &op : shippedPrograms())
+    for (uint32_t rows : {1u, 9u, 256u, 700u})
+      for (bool doubles : {false, true}) {
+        Case data = randomCase(op, rows, doubles, random);
+        EXPECT_EQ(run(data, rows), "") << op.name << ", " << rows << " rows";
+        ops.insert(op.name);
+      }
+  std::vector<std::string> all = shippedOpNames();
+  EXPECT_EQ(ops, std::set(all.begin(), all.end()));
+}
+
+// --- Every operation -----------------------------------------------------------------------------
+
+constexpr size_t scalarCodes = 0
+#define FW_ONE(name, arity, value) +1
+    FW_SCALAR_OPERATIONS(FW_ONE)
+#undef FW_ONE
+    ;
+
+/// A slot for every operation of the table, all of the same three inputs.
+ScalarProgram everyOperation() {
+  ScalarProgram program;
+  for (uint32_t k = 0; k < 3; ++k)
+    program.input(Kind::Hyper, k);
+  for (size_t code = 0; code < scalarCodes; ++code)
+    program.slot(program.operation(ScalarCode(code), 0, 1, 2), jit::scalarName(ScalarCode(code)));
+  return program;
+}
+
+std::vector<double> edges() {
+  using Limits = std::numeric_limits<double>;
+  std::vector<double> positive = {0,
+                                  1,
+                                  0.5,
+                                  1.5,
+                                  2.5,
+                                  0.9,
+                                  0x1p-30,
+                                  3,
+                                  17,
+                                  448,
+                                  57344,
+                                  65504,
+                                  65520,
+                                  0x1p24 + 1,
+                                  1e-40,
+                                  3.4e38,
+                                  700,
+                                  746,
+                                  0x1p62,
+                                  1e300,
+                                  Limits::min(),
+                                  Limits::max(),
+                                  Limits::denorm_min(),
+                                  Limits::infinity(),
+                                  Limits::quiet_NaN()};
+  std::vector<double> all = positive;
+  for (double value : positive)
+    all.push_back(-value);
+  return all;
+}
+
+TEST(Scalars, EveryOperationAtItsEdgesEqualsTheHostsToTheBit) {
+  std::vector<double> values = edges();
+  Random random(3);
+  for (uint64_t k = 0; k < 200; ++k)
+    values.push_back(std::ldexp(double(int64_t(random())), int(random() % 80) - 103));
+  const ScalarProgram program = everyOperation();
+  ASSERT_EQ(program.slots.size(), scalarCodes);
+  for (bool doubles : {false, true}) {
+    Case data(program, uint32_t(values.size() * 8), doubles);
+    for (uint32_t row = 0; row < data.rows(); ++row) {
+      data.setValue(row, 0, values[row / 8]);
+      data.setValue(row, 1, row % 8 == 0 ? values[row / 8] : values[random() % values.size()]);
+      data.setValue(row, 2, values[random() % values.size()]);
+    }
+    EXPECT_EQ(run(data), "");
+  }
+}
+
+// --- Lanes, counters -----------------------------------------------------------------------------
+
+TEST(Scalars, LanesFillTheSharedMemory) {
+  EXPECT_EQ(ScalarsLaunch::lanes(0, 0), 256u);
+  EXPECT_EQ(ScalarsLaunch::lanes(10, 14), 256u);
+  EXPECT_EQ(ScalarsLaunch::lanes(10, 40), 122u);
+  EXPECT_EQ(ScalarsLaunch::lanes(44, 6100), 1u);
+  EXPECT_EQ(ScalarsLaunch::lanes(45, 6100), 0u);
+}
+
+/// x + 1 + 1 ...
+ScalarProgram longSum(uint32_t operations) {
+  ScalarProgram program;
+  uint32_t sum = program.input(Kind::Hyper), one = program.constant(1);
+  for (uint32_t k = 0; k < operations; ++k)
+    sum = program.operation(ScalarCode::add, sum, one);
+  program.slot(sum, "sum");
+  return program;
+}
+
+TEST(Scalars, ProgramsOfEveryLengthFit) {
+  for (uint32_t operations : {0u, 1u, 50u, 3071u, ScalarsLaunch::VALUES - 1}) {
+    Case data(longSum(operations), 3, false);
+    for (uint32_t row = 0; row < 3; ++row)
+      data.setValue(row, 0, row * 0.1);
+    EXPECT_EQ(run(data), "") << operations;
+  }
+}
+
+TEST(Scalars, NumbersAreCountedOnceHoweverManyRowsReadThem) {
+  for (uint64_t seed : {1, 2, 3, 4})
+    for (ScalarType type : {ScalarType::F32, ScalarType::F64, ScalarType::I32, ScalarType::I64}) {
+      Case data(longSum(2), 600, true);
+      for (int k = 0; k < 300; ++k) {
+        Cell &cell = data.addCell(type, 100 + k);
+        if (k % 3)
+          data.count(cell);
+        data.setCell(uint32_t(k), 0, cell);
+        data.setCell(uint32_t(599 - k), 0, cell);
+      }
+      EXPECT_EQ(run(data, seed), "") << unsigned(type);
+    }
+}
+
+TEST(Scalars, CountersAreServedWithoutAnyRow) {
+  Case data(longSum(1), 0, false);
+  data.count(data.addCell(ScalarType::I64, 41));
+  EXPECT_EQ(run(data), "");
+}
+
+// --- Mutants -------------------------------------------------------------------------------------
+
+TEST(Scalars, EveryMutantIsCaught) {
+  ScalarProgram program = longSum(60); // fewer lanes than threads
+  program.slot(1, "one");
+  int mutants = 0;
+  for (const EmulatedKernel *kernel = fw_scalars_kernels + 1; kernel->name; ++kernel, ++mutants) {
+    std::string found;
+    for (uint64_t seed = 1; seed <= 4 && found.empty(); ++seed) {
+      Case data(program, 600, false);
+      for (uint32_t row = 0; row < 600; ++row) {
+        Cell &cell = data.addCell(ScalarType::I64, row);
+        data.count(cell);
+        data.setCell(599 - row, 0, cell);
+      }
+      found = run(*kernel, data, seed);
+    }
+    EXPECT_NE(found, "") << kernel->name << " passes";
+  }
+  EXPECT_EQ(mutants, 10);
+}
+
+} // namespace
+} // namespace fw::scalars

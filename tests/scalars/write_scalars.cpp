@@ -1,0 +1,78 @@
+// write-scalars OUT.cpp TARGET: the emitted kernel `fw_scalars` and its mutants as one file for the
+// emulator, each in a namespace of its own.
+#include "compiler/RuntimeKernels.h"
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace {
+
+/// An edit that a test must notice; `from` stands in the text exactly once.
+struct Mutant {
+  const char *name, *from, *to;
+};
+const Mutant mutants[] = {
+    {"emitted", "", ""},
+    {"no_barrier", "  __syncthreads();\n", ""},
+    {"counter_twice", "countUp(launch.counters[k]);",
+     "countUp(launch.counters[k]), countUp(launch.counters[k]);"},
+    {"counter_missed", "k < launch.counterCount;", "k + 1 < launch.counterCount;"},
+    {"counter_stride", "k += ScalarsLaunch::THREADS", "k += ScalarsLaunch::THREADS + 1"},
+    {"row_stride", "row += lanes", "row += ScalarsLaunch::THREADS"},
+    {"row_missed", "row < launch.rows;", "row + 1 < launch.rows;"},
+    {"source_of_row_0", "launch.sources + static_cast<u64>(row) *", "launch.sources + 0 *"},
+    {"constant_off", "launch.constants[number - inputs]", "launch.constants[number - inputs + 1]"},
+    {"constant_bound", "number - inputs < constants", "number - inputs <= constants"},
+    {"slot_off", "[first + k] = static_cast<float>", "[first] = static_cast<float>"},
+};
+
+std::set<std::string> macrosOf(const std::string &text) {
+  std::set<std::string> names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind("#define ", 0) == 0)
+      names.insert(line.substr(8, line.find_first_of(" (", 8) - 8));
+  return names;
+}
+
+/// `text` in namespace `name`, with the macros of others before it gone.
+void writeKernel(std::ostream &out, const std::string &name, const std::string &text) {
+  for (const std::string &macro : macrosOf(text))
+    out << "#undef " << macro << "\n";
+  out << "#define fw_scalars fw_scalars_" << name << "\nnamespace " << name << " {\n"
+      << text << "void enter(const void *launch) {\n"
+      << "  fw::ScalarsLaunch copy;\n  std::memcpy(&copy, launch, sizeof copy);\n"
+      << "  fw_scalars(copy);\n}\n}\n#undef fw_scalars\n";
+}
+
+int fail(const std::string &text) {
+  std::fprintf(stderr, "write-scalars: %s\n", text.c_str());
+  return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 3)
+    return fail("expected OUT.cpp TARGET");
+  auto lowered = fw::lowerScalars(argv[2]);
+  if (!lowered)
+    return fail(render(lowered.error()));
+  std::ofstream out(argv[1]);
+  out << "#include \"tests/emulator/KernelText.h\"\n#include \"tests/scalars/Kernels.h\"\n\n";
+  std::string table;
+  for (const Mutant &mutant : mutants) {
+    std::string text = lowered->sources[0];
+    const std::string from = mutant.from;
+    const size_t at = text.find(from);
+    if (at == text.npos || (!from.empty() && text.find(from, at + 1) != text.npos))
+      return fail("expected '" + from + "' exactly once in the kernel");
+    writeKernel(out, mutant.name, text.replace(at, from.size(), mutant.to));
+    table += std::string("    {\"") + mutant.name + "\", " + mutant.name + "::enter},\n";
+  }
+  out << "extern \"C\" const fw::scalars::EmulatedKernel fw_scalars_kernels[] = {\n"
+      << table << "    {}};\n";
+  return out ? 0 : 1;
+}
