@@ -146,7 +146,7 @@ def op_section(op):
     out = f"## {op['op']}\n\n{op['summary']}\n\n```\n{op['text']}\n```\n\n"
     out += markdown_table(["operand", "role", "access"], [[o["name"], o["role"], access(o)] for o in op["operands"]])
     if op["scalars"]:
-        rows = [[h["name"], h["kind"], "" if h["default"] is None else h["default"], h["range"]] for h in op["scalars"]]
+        rows = [[h["name"], h["kind"], "" if h["default"] is None else json.dumps(h["default"]), h["range"]] for h in op["scalars"]]
         out += "\n" + markdown_table(["scalar", "kind", "default", "range"], rows)
     if op["options"]:
         out += "\n" + markdown_table(["option", "values"], [[o["name"], ", ".join(o["values"])] for o in op["options"]])

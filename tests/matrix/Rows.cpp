@@ -11,6 +11,20 @@
 namespace fw::matrix {
 namespace {
 
+/// What no shipped op has: bools that are known at launch, in selects and in logic of elements and
+/// of the scalar program.
+constexpr const char *kSwitches = R"(op switches over elements {
+  in x, y;  out z;  state n = 0
+  hyper swap : bool = false, negate : bool = true, k = 2
+  a = if swap then y else x
+  b = if swap then x else y
+  c = if negate and not swap then -k else k + 1
+  grows = swap == negate or k > 1
+  n = if grows then n + a else n
+  z = if negate == (x > y) and grows then fma(a, c, b) else if swap then n else b
+}
+)";
+
 /// Something a request can choose: one of `count` values.
 struct Factor {
   unsigned count;
@@ -116,6 +130,22 @@ void addPairwise(std::vector<Request> &rows, const language::OpHandle &op,
   }
 }
 
+/// One row for each arch, and for each dtype.
+Result<void> addSwitches(std::vector<Request> &rows, std::span<const std::string> archs) {
+  auto op = language::parseOp(kSwitches, "switches.fuse");
+  if (!op)
+    return op.takeError();
+  std::vector<std::string> dtypes = dtypesFor("switches");
+  for (size_t i = 0; i < std::max(archs.size(), dtypes.size()); ++i)
+    rows.push_back({.op = *op,
+                    .dtypes = {{"x", dtypes[i % dtypes.size()]},
+                               {"y", dtypes[(i + 1) % dtypes.size()]},
+                               {"z", dtypes[i % dtypes.size()]},
+                               {"n", dtypes[(i + i / dtypes.size()) % dtypes.size()]}},
+                    .target = archs[i % archs.size()]});
+  return {};
+}
+
 } // namespace
 
 Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
@@ -137,6 +167,9 @@ Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
     request.features.insert(profile.features.begin(), profile.features.end());
     rows.push_back(std::move(request));
   }
+  if (!archs.empty())
+    if (auto added = addSwitches(rows, archs); !added)
+      return added.takeError();
   return rows;
 }
 

@@ -10,8 +10,8 @@
 
 namespace fw::matrix {
 
-/// Pairwise over each shipped op (nothing where `archs` is empty), plus every shipped profile for
-/// `profileArch`. Deterministic.
+/// Pairwise over each shipped op, and an op of bools for each arch (nothing where `archs` is
+/// empty), plus every shipped profile for `profileArch`. Deterministic.
 Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
                                         const std::string &profileArch);
 

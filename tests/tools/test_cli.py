@@ -408,6 +408,16 @@ class UserOp(Cli):
         self.assertNotEqual(self.json_of("show", mine)["hash"], self.json_of("show", "scale")["hash"])
         self.assertIn("hyper", self.json_of("show", "scale")["text"])
 
+    def test_a_bool_hyper(self):
+        mine = self.write("mine.fuse", "op mine over elements { in x; out y; hyper on : bool = true, off : bool\n"
+                                       "  y = if on and not off then 2*x else x\n}\n")
+        rows = [row.split() for row in self.run_cli("show", mine).stdout.splitlines()]
+        self.assertIn(["on", "bool", "true"], rows)
+        self.assertIn(["off", "bool", "-"], rows)
+        self.assertEqual([(s["kind"], s["default"]) for s in self.json_of("show", mine)["scalars"]],
+                         [("bool", True), ("bool", None)])
+        self.assertIn("verified", self.run_cli("verify", mine).stderr)
+
 
 class Verify(Cli):
     def test_a_shipped_op(self):

@@ -35,12 +35,27 @@ Json operandsJson(const ResolvedRequest &request) {
   return list;
 }
 
+/// A bool is true or false, everything else a number.
+Json defaultJson(const RequestScalar &scalar) {
+  if (!scalar.value)
+    return nullptr;
+  return scalar.kind == "bool" ? Json(*scalar.value != 0) : Json(*scalar.value);
+}
+
+std::string defaultText(const RequestScalar &scalar) {
+  if (!scalar.value)
+    return "-";
+  if (scalar.kind == "bool")
+    return *scalar.value != 0 ? "true" : "false";
+  return scientific(*scalar.value);
+}
+
 Json scalarsJson(const ResolvedRequest &request) {
   Json list = Json::array();
   for (const RequestScalar &scalar : request.scalars)
     list.push_back({{"name", scalar.name},
                     {"kind", scalar.kind},
-                    {"default", scalar.value ? Json(*scalar.value) : Json(nullptr)},
+                    {"default", defaultJson(scalar)},
                     {"range", scalar.range}});
   return list;
 }
@@ -77,8 +92,7 @@ void print(const language::OpHandle &op, const ResolvedRequest &request,
   std::cout << "\n";
   Table scalars({"scalar", "kind", ">default", "range"});
   for (const RequestScalar &scalar : request.scalars)
-    scalars.add(
-        {scalar.name, scalar.kind, scalar.value ? scientific(*scalar.value) : "-", scalar.range});
+    scalars.add({scalar.name, scalar.kind, defaultText(scalar), scalar.range});
   scalars.print(std::cout);
   std::cout << "\n";
   for (const language::OptionInfo &option : request.op.info.options)
