@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -129,6 +130,47 @@ TEST(Programs, originsAndCounters) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Programs, readOnlyFoldersAreLookedInto) {
+  std::string root = testing::TempDir() + "fusewright-packs-XXXXXX";
+  ASSERT_TRUE(mkdtemp(root.data()));
+  std::string pack = root + "/pack", mine = root + "/mine";
+  {
+    Context ctx = context(pack.c_str());
+    EXPECT_STREQ(fw_program_origin(compile(ctx, request(parse(ctx, halve))).get()), "compiled");
+  }
+  const char *folders[] = {pack.c_str()};
+  fw_context_options options;
+  fw_context_options_init(&options);
+  options.cache_dir = mine.c_str();
+  options.strict = 1;
+  options.read_only_cache_dirs = folders;
+  options.read_only_cache_dir_count = 1;
+  auto create = [&](fw_context **out) { return fw_context_create(&options, out); };
+  {
+    Context ctx = make<Context>(create);
+    EXPECT_STREQ(fw_program_origin(compile(ctx, request(parse(ctx, halve))).get()), "disk");
+  }
+  setenv("FUSEWRIGHT_CACHE_READ_ONLY", pack.c_str(), 1);
+  options.read_only_cache_dir_count = 0; // none, whatever the setting says
+  for (fw_status expected : {FW_STRICT_MISS, FW_OK}) {
+    Context ctx = make<Context>(create);
+    fw_program *raw = nullptr;
+    EXPECT_EQ(fw_compile(ctx.get(), request(parse(ctx, halve)).get(), &raw), expected)
+        << lastError();
+    fw_program_destroy(raw);
+    options.read_only_cache_dirs = nullptr;
+  }
+  unsetenv("FUSEWRIGHT_CACHE_READ_ONLY");
+  folders[0] = "/a:/b";
+  options.read_only_cache_dirs = folders;
+  options.read_only_cache_dir_count = 1;
+  fw_context *none = nullptr;
+  EXPECT_EQ(create(&none), FW_USAGE);
+  EXPECT_EQ(lastError(), "options: expected a path without ':' as read_only_cache_dirs[0], got "
+                         "'/a:/b'; name the folder by another path");
+  std::filesystem::remove_all(root);
+}
+
 TEST(Programs, kernelsOfTheCpu) {
   Context ctx = context();
   Program program = compile(ctx, request(parse(ctx, halve)));
@@ -217,6 +259,42 @@ TEST(Launch, cudaProgramsAreRefusedByName) {
   EXPECT_EQ(info.spill_bytes, 0);
   EXPECT_GT(info.chunk, 0u);
   EXPECT_GT(info.image_bytes, 0u);
+}
+
+TEST(Launch, boolHypersAreZeroOrOne) {
+  Context ctx = context();
+  Request req = request(parse(ctx, "op pick over elements { in x; out y; hyper k = 3 > 0\n"
+                                   "  hyper twice : bool = true, negate : bool\n"
+                                   "  s = if twice then 2*k else k\n"
+                                   "  y = if negate then -s*x else s*x\n}\n"));
+  fw_scalar_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(fw_request_scalar(req.get(), 1, &info), FW_OK);
+  EXPECT_STREQ(info.kind, "bool");
+  EXPECT_STREQ(info.range, "");
+  Program program = compile(ctx, req);
+  const int64_t count = 2;
+  float x[2] = {1, 2}, y[2] = {};
+  fw_tensor tensors[] = {tensor("f32", x, &count), tensor("f32", y, &count)};
+  auto launch = [&](std::vector<fw_scalar> scalars) {
+    return fw_launch(ctx.get(), program.get(), tensors, 2, scalars.data(), scalars.size(), nullptr);
+  };
+  using Row = std::tuple<int, int, float>;
+  for (auto [twice, negate, expected] : {Row{1, 0, 12}, Row{0, 0, 6}, Row{0, 1, -6}}) {
+    fw_scalar scalars[] = {scalar("twice", twice), scalar("negate", negate)};
+    ASSERT_EQ(launch({scalars[0], scalars[1]}), FW_OK) << lastError();
+    EXPECT_EQ(y[1], expected);
+    double values[2], bounds[2];
+    ASSERT_EQ(fw_evaluate(req.get(), tensors, 2, scalars, 2, values, bounds), FW_OK) << lastError();
+    EXPECT_EQ(values[1], expected);
+  }
+  ASSERT_EQ(launch({scalar("negate", 1)}), FW_OK) << lastError();
+  EXPECT_EQ(y[1], -12); // twice is true unless it is given
+  EXPECT_EQ(launch({scalar("negate", 0.5)}), FW_USAGE);
+  EXPECT_EQ(lastError(), "negate: expected 0 or 1, got 0.5; pass 0 or 1");
+  EXPECT_EQ(launch({}), FW_USAGE);
+  EXPECT_EQ(lastError(), "negate: expected a value, got none; pass a scalar \"negate\", or give it "
+                         "a default in the op");
 }
 
 TEST(Launch, absentOperandsHaveTheirNeutralValue) {
