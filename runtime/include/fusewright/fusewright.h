@@ -96,8 +96,8 @@ typedef struct fw_context_options {
      the driver's allocator. */
   void *(*device_allocate)(void *user_data, int32_t device_id, size_t bytes);
   void (*device_release)(void *user_data, int32_t device_id, void *memory);
-  /* Folders of compiled kernels that are looked into after the cache folder, in this order, and never
-     changed. NULL: FUSEWRIGHT_CACHE_READ_ONLY. */
+  /* Folders of compiled kernels that are looked into after the cache folder, in this order, and
+     never changed. NULL: FUSEWRIGHT_CACHE_READ_ONLY. */
   const char *const *read_only_cache_dirs;
   size_t read_only_cache_dir_count;
 } fw_context_options;
@@ -280,7 +280,7 @@ typedef struct fw_scalar {
   const char *name;
   double value;         /* used when values is NULL */
   const double *values; /* one per tensor of the list */
-  size_t count;         /* of `values` or `data`: the number of tensors in the list, or 1 for `data` */
+  size_t count; /* of `values` or `data`: the number of tensors in the list, or 1 for `data` */
   /* Plans alone: memory on the plan's device that a run reads when its turn on the stream comes, in
      place of `value`. So a captured graph follows what the device holds. Ranges are not checked. */
   void *data;
@@ -302,8 +302,9 @@ typedef void *fw_stream; /* CUstream, NULL being the legacy default stream; igno
  * expanded (stride 0) over outer dimensions. Any alignment works.
  *
  * Sharing. A written tensor shares memory with no other, except with an operand of its own entry
- * that is only read, has the same element size and strides, and stands at the same address. The call
- * checks this byte by byte: views of one tensor, such as its two halves, may lie between each other.
+ * that is only read, has the same element size and strides, and stands at the same address. The
+ * call checks this byte by byte: views of one tensor, such as its two halves, may lie between each
+ * other.
  *
  * Scalars. A hyper-parameter that is not named has its default. The step, where the op has one,
  * must be given and counts from 1. Each scalar has one value for the list, or one per entry.
