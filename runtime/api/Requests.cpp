@@ -3,6 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include <charconv>
+#include <climits>
 
 using namespace fw;
 using namespace fw::api;
@@ -29,7 +30,7 @@ template <class Change> fw_status changeRequest(fw_request *request, Change chan
 /// The target of "cuda" or "cuda:1".
 Result<std::string> deviceTarget(ContextState &context, std::string_view name) {
   std::string_view number = name == "cuda" ? "0" : name.substr(std::min<size_t>(5, name.size()));
-  int ordinal = -1;
+  unsigned ordinal = 0;
   auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), ordinal);
   const bool isNumber = fault == std::errc() && end == number.data() + number.size();
   if (!isNumber || (name != "cuda" && !name.starts_with("cuda:")))
@@ -38,7 +39,7 @@ Result<std::string> deviceTarget(ContextState &context, std::string_view name) {
   Result<const driver::Driver *> driver = context.driver();
   if (!driver)
     return driver.takeError();
-  Result<const driver::Device *> device = (*driver)->device(ordinal);
+  Result<const driver::Device *> device = (*driver)->device(int(std::min(ordinal, unsigned(INT_MAX))));
   if (!device)
     return device.takeError();
   return context.targetOf(**device);

@@ -14,6 +14,14 @@ Result<CurrentContext> CurrentContext::ofDevice(const Driver &driver, int ordina
   return enter(driver, *primary);
 }
 
+Result<CurrentContext> CurrentContext::ofStream(const Driver &driver, CUstream stream,
+                                                int ordinal) {
+  CUcontext owner = nullptr;
+  if (stream && driver.cu().streamGetCtx(stream, &owner) == Cu::SUCCESS && owner)
+    return enter(driver, owner);
+  return ofDevice(driver, ordinal);
+}
+
 Result<CurrentContext> CurrentContext::enter(const Driver &driver, CUcontext context) {
   CUcontext current = nullptr;
   if (driver.cu().ctxGetCurrent(&current) == Cu::SUCCESS && current == context)
