@@ -200,7 +200,7 @@ std::string scheduleText(fuse::ScheduleAttr schedule) {
   return out;
 }
 
-/// Columns of the pointer table: the module's operands, which leave absent ones out.
+/// The kernel's operands: the module's, which leave absent ones out.
 std::vector<uint32_t> pointerColumns(fuse::ProgramOp program, const ResolvedRequest &request) {
   std::vector<uint32_t> places;
   for (auto operand : program.getOperands().getAsRange<fuse::OperandAttr>())
@@ -224,7 +224,7 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, std::vector<uint32_t> oper
     launch.skeleton = schedule.getSkeleton().str();
     launch.schedule = scheduleText(schedule);
     launch.gridRule = "chunk";
-    launch.parameters = {"chunks", "pointers", "scalars", "policy"};
+    launch.parameters = {"launch"};
     launch.threads = int(schedule.get("threads"));
     launch.vec = int(schedule.get("vec"));
     launch.chunk = schedule.get("chunk");

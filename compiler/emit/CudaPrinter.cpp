@@ -2,6 +2,7 @@
 
 #include "compiler/emit/BodyPrinter.h"
 #include "compiler/emit/ScalarComments.h"
+#include "compiler/emit/Vocabulary.h"
 #include "compiler/emit/Words.h"
 #include "templates/Templates.h"
 
@@ -53,10 +54,10 @@ public:
     if (!op)
       return op.takeError();
     std::string body = *op + printEntry(*skeleton);
-    Result<std::string> vocabulary = printVocabulary(*skeleton, body);
-    if (!vocabulary)
-      return vocabulary.takeError();
-    return *comments + *vocabulary + body;
+    Result<std::string> headers = printHeaders(*skeleton, body);
+    if (!headers)
+      return headers.takeError();
+    return *comments + *headers + "\n" + body;
   }
 
 private:
@@ -73,23 +74,11 @@ private:
   }
 
   /// Feature macros, then the headers that the skeleton and the body need.
-  Result<std::string> printVocabulary(const templates::Skeleton &skeleton,
-                                      const std::string &body) {
+  Result<std::string> printHeaders(const templates::Skeleton &skeleton, const std::string &body) {
     std::set<std::string_view> used = usedHeaders(body);
     std::vector<std::string_view> headers(used.begin(), used.end());
     headers.insert(headers.begin(), skeleton.file);
-    Result<std::string> text = templates::assemble(headers);
-    if (!text)
-      return text;
-    std::string macros;
-    for (const std::string &name : templates::featuresAsked(*text)) {
-      auto feature = target::findFeature(name);
-      if (!feature)
-        return internal("expected a feature of features.def in the templates, got '" + name + "'");
-      if (has(arch, *feature))
-        macros += "#define FW_HAS_" + StringRef(name).upper() + " 1\n";
-    }
-    return macros + *text + "\n";
+    return printVocabulary(headers, arch);
   }
 
   /// The headers of all names `fw::...` in `text`.
@@ -115,11 +104,15 @@ private:
            "  static constexpr int V = " +
            number("vec") + ", INFLIGHT = " + number("inflight") +
            ", THREADS = " + number("threads") + ", BLOCKS = " + number("blocks_per_sm") +
-           ", OPERANDS = " + std::to_string(program.getOperands().size()) +
+           ", CHUNK = " + number("chunk") +
+           ",\n                       OPERANDS = " + std::to_string(program.getOperands().size()) +
            ", SLOTS = " + std::to_string(slots.size()) +
            ";\n"
            "  using Real = " +
-           typeText(kernel.getReal()) + ";\n" + printStreams("In", touched<LoadOp>(program, each)) +
+           typeText(kernel.getReal()) +
+           ";\n"
+           "  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;\n" +
+           printStreams("In", touched<LoadOp>(program, each)) +
            printStreams("Out", touched<StoreOp>(program, each)) + printUniform() +
            "  template <int W>\n"
            "  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 "
@@ -181,11 +174,10 @@ private:
   std::string printEntry(const templates::Skeleton &skeleton) {
     return "extern \"C\" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)\n" +
            kernel.getSymName().str() +
-           "(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,\n"
-           "    fw::u64 policy) {\n"
+           "(const __grid_constant__ Op::Launch launch) {\n"
            "  " +
            skeleton.function +
-           "<Op>(chunks, pointers, scalars, policy);\n"
+           "<Op>(launch);\n"
            "}\n";
   }
 

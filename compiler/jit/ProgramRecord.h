@@ -13,7 +13,7 @@
 namespace fw::jit {
 
 /// Raised when a field changes its meaning; readers take an other number as a miss.
-constexpr int recordFormat = 1;
+constexpr int recordFormat = 2;
 
 /// Most bytes of a program record on disk (INTERFACES 3).
 constexpr size_t maxProgramRecordBytes = 4096;
@@ -24,20 +24,17 @@ struct LaunchRecord {
   std::string pattern;  ///< "elements"
   std::string skeleton; ///< "chunk"
   std::string schedule; ///< the schedule chosen, as text
-  std::string
-      gridRule; ///< "chunk": one block per chunk record; "range": a CPU kernel over [begin, end)
+  std::string gridRule; ///< "chunk": one block per chunk; "range": a CPU kernel over [begin, end)
   int threads = 0;
   int cluster = 1;
   int64_t sharedBytes = 0;
-  int64_t chunk = 0;          ///< elements per chunk record
-  int vec = 0;                ///< elements per vector access
-  int slots = 0;              ///< columns of the scalar table
-  std::string real = "f32";   ///< type of the scalar table
-  int64_t workspaceBytes = 0; ///< per launch, beside the program's buffers
-  std::vector<std::string>
-      parameters; ///< of the kernel, in order: "chunks", "pointers", "scalars", "policy"
-  std::vector<uint32_t>
-      operands; ///< columns of the pointer table, as places in ProgramRecord::operands
+  int64_t chunk = 0;                   ///< elements of a chunk
+  int vec = 0;                         ///< elements per vector access
+  int slots = 0;                       ///< columns of the scalar table
+  std::string real = "f32";            ///< type of the scalar table
+  int64_t workspaceBytes = 0;          ///< per launch, beside the program's buffers
+  std::vector<std::string> parameters; ///< of the kernel, in order; "launch": fw::ElementsLaunch
+  std::vector<uint32_t> operands;      ///< of the kernel, as places in ProgramRecord::operands
 
   // Read from the compiler's log; -1 where it did not say.
   int registers = -1;

@@ -1,9 +1,10 @@
-// Skeleton `chunk` of pattern `elements`: one block walks one chunk record of a list of tensors.
+// Skeleton `chunk` of pattern `elements`: one block walks one chunk of a list of tensors.
 //
 // The printer writes an Op; its In and Out are structs of Raw words:
 //
 //   struct Op {
-//     static constexpr int V, INFLIGHT, THREADS, OPERANDS, SLOTS;   using Real = float or double;
+//     static constexpr int V, INFLIGHT, THREADS, CHUNK, OPERANDS, SLOTS;
+//     using Real = float or double;   using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
 //     template <int W> struct In;   template <int W> struct Out;   struct Uniform;
 //     static Uniform uniform(const Real *scalars);
 //     template <int W> static void load(In<W> &, const u64 *pointers, u64 i, u64 policy);
@@ -11,7 +12,7 @@
 //     template <int W> static void store(const Out<W> &, const u64 *pointers, u64 i);
 //   };
 //
-// A plain grid, one block per record: on an H200 it reached 95-100 % of a copy where a persistent
+// A plain grid, one block per chunk: on an H200 it reached 95-100 % of a copy where a persistent
 // grid of one wave reached 86 %. Each thread asks for INFLIGHT vectors of every stream before it
 // computes, which is what hides the latency of memory.
 #pragma once
@@ -67,23 +68,59 @@ FW_DEVICE void vectors(u64 first, u32 count, const u64 *pointers,
   }
 }
 
-/// Body of the kernel: block b takes record b of `chunks`.
+/// What a block works on: its chunk, where the chunk's operands stand, and the row of its scalars.
+template <int OPERANDS> struct Work {
+  Chunk chunk;
+  u64 pointers[OPERANDS];
+  u32 row;
+};
+
+/// Block b of a plan takes record b. The pointers are asked for straight after it.
 template <class Op>
-FW_DEVICE void chunk(const Chunk *chunks, const u64 *pointerTable,
-                     const typename Op::Real *scalarTable, u64 policy) {
-  const Chunk record = chunks[blockIdx.x];
-  // Pointers and scalars are asked for together, straight after the record that names their rows.
-  u64 pointers[Op::OPERANDS];
+FW_DEVICE void readWork(Work<Op::OPERANDS> &work, const typename Op::Launch &launch) {
+  work.chunk = launch.chunks[blockIdx.x];
+  work.row = launch.perEntry ? work.chunk.entry : work.chunk.group;
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
-    pointers[k] = pointerTable[static_cast<u64>(record.tensor) * Op::OPERANDS + k];
-  const typename Op::Uniform uniform =
-      Op::uniform(scalarTable + static_cast<u64>(record.scalars) * Op::SLOTS);
+    work.pointers[k] = launch.pointers[k][work.chunk.segment];
+}
 
-  const u64 first = record.first + record.head;
-  const u32 whole = (record.count - record.head) / Op::V;
-  vectors<Op>(first, whole, pointers, uniform, policy);
-  singles<Op>(record, first + static_cast<u64>(whole) * Op::V, pointers, uniform, policy);
+/// Block b of a one-shot launch cuts its chunk out of the segment that it belongs to.
+template <class Op>
+FW_DEVICE void cutWork(Work<Op::OPERANDS> &work, const typename Op::Launch &launch) {
+  u32 s = 0;
+#pragma unroll 1
+  while (s + 1 < launch.segmentCount && launch.segments[s + 1].firstBlock <= blockIdx.x)
+    ++s;
+  const Segment &segment = launch.segments[s];
+  work.chunk = chunkOf(segment, blockIdx.x - segment.firstBlock, Op::CHUNK);
+  work.row = segment.row;
+#pragma unroll
+  for (int k = 0; k < Op::OPERANDS; ++k)
+    work.pointers[k] = launch.addresses[s][k];
+}
+
+/// Body of the kernel.
+template <class Op> FW_DEVICE void chunk(const typename Op::Launch &launch) {
+  Work<Op::OPERANDS> work;
+  if (launch.chunks)
+    readWork<Op>(work, launch);
+  else
+    cutWork<Op>(work, launch);
+  // Two reads, each from memory of its own kind: one through a pointer to either would be generic.
+  typename Op::Uniform uniform;
+  const u64 scalar = static_cast<u64>(work.row) * Op::SLOTS;
+  if (launch.scalars)
+    uniform = Op::uniform(launch.scalars + scalar);
+  else
+    uniform = Op::uniform(launch.rows + scalar);
+
+  const Chunk &chunk = work.chunk;
+  const u64 first = chunk.first + chunk.head;
+  const u32 whole = (chunk.count - chunk.head) / Op::V;
+  vectors<Op>(first, whole, work.pointers, uniform, launch.policy);
+  singles<Op>(chunk, first + static_cast<u64>(whole) * Op::V, work.pointers, uniform,
+              launch.policy);
 }
 
 } // namespace fw

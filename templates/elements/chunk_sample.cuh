@@ -7,8 +7,9 @@
 #include "templates/vocab/bf16.h"
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, OPERANDS = 4, SLOTS = 7;
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, CHUNK = 8192, OPERANDS = 4, SLOTS = 7;
   using Real = float;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<float, W> p;
     fw::Raw<fw::bf16, W> g;
@@ -55,7 +56,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS)
-    fw_sample(const fw::Chunk *chunks, const fw::u64 *pointers, const float *scalars,
-              fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+    fw_sample(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }

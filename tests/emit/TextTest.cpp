@@ -134,10 +134,11 @@ TEST(CudaPrinter, OnlyNeededHeadersAreInTheText) {
 TEST(CudaPrinter, ConstantsAreThoseOfTheSchedule) {
   std::string text = print(readFile("inputs/sgd.mlir"),
                            {.dtypes = "g=bf16", .arch = "sm_90", .schedule = "threads=256"});
-  for (const char *constant :
-       {"V = 4,", "INFLIGHT = 2,", "THREADS = 256,", "OPERANDS = 3,", "SLOTS = 2;"})
+  for (const char *constant : {"V = 4,", "INFLIGHT = 2,", "THREADS = 256,", "CHUNK = 4096,",
+                               "OPERANDS = 3,", "SLOTS = 2;"})
     EXPECT_NE(text.find(constant), text.npos) << constant;
-  EXPECT_NE(text.find("\nfw_sgd_p_f32_g_bf16_m_f32_v4(const fw::Chunk *chunks"), text.npos);
+  EXPECT_NE(text.find("\nfw_sgd_p_f32_g_bf16_m_f32_v4(const __grid_constant__ Op::Launch launch)"),
+            text.npos);
 }
 
 TEST(CudaPrinter, RefusesAKernelWithoutASchedule) {

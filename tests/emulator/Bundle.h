@@ -1,12 +1,11 @@
 // Kernels of pattern `elements` that tools/emulate_bundle.py has compiled for the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
-#include "templates/vocab/launch.h"
 #include "tests/emulator/Emulator.h"
 
 namespace fw::emulator {
@@ -14,37 +13,34 @@ namespace fw::emulator {
 /// One kernel and the constants of its struct Op. A table of these ends with a row without symbol.
 struct BundledKernel {
   const char *symbol = nullptr, *file = nullptr;
-  int vector = 0, inflight = 0, threads = 0, operands = 0, slots = 0, realBytes = 0;
-  void (*enter)(const void *chunks, const u64 *pointers, const void *scalars, u64 policy) = nullptr;
+  int vector = 0, inflight = 0, threads = 0, chunk = 0, operands = 0, slots = 0, realBytes = 0;
+  size_t parameterBytes = 0;
+  void (*enter)(const void *parameter) = nullptr;
 };
 
-/// One block per chunk. `pointers` is [tensor][operands], `scalars` is [row][slots] of float, or of
-/// double where realBytes is 8.
-inline std::optional<std::string> emulate(const BundledKernel &kernel,
-                                          std::span<const Chunk> chunks, const u64 *pointers,
-                                          const void *scalars, uint64_t seed) {
-  const Launch launch{.grid = static_cast<unsigned>(chunks.size()),
+/// `parameter` holds the kernel's fw::ElementsLaunch, with addresses of host memory.
+inline std::optional<std::string> emulate(const BundledKernel &kernel, uint64_t blocks,
+                                          const void *parameter, uint64_t seed) {
+  const Launch launch{.grid = static_cast<unsigned>(blocks),
                       .threads = static_cast<unsigned>(kernel.threads),
                       .seed = seed};
-  return run(launch, [&] { kernel.enter(chunks.data(), pointers, scalars, L2::NORMAL); });
+  return run(launch, [&] { kernel.enter(parameter); });
 }
 
 } // namespace fw::emulator
 
 // Used by generated bundles, inside and behind the namespace of a kernel.
 #define FW_BUNDLE_ENTRY(symbol)                                                                    \
-  inline void enter(const void *chunks, const fw::u64 *pointers, const void *scalars,              \
-                    fw::u64 policy) {                                                              \
-    symbol(static_cast<const fw::Chunk *>(chunks), pointers,                                       \
-           static_cast<const Op::Real *>(scalars), policy);                                        \
-  }
+  inline void enter(const void *parameter) { symbol(*static_cast<const Op::Launch *>(parameter)); }
 #define FW_BUNDLE_ROW(space, symbol, file)                                                         \
   {symbol,                                                                                         \
    file,                                                                                           \
    space::Op::V,                                                                                   \
    space::Op::INFLIGHT,                                                                            \
    space::Op::THREADS,                                                                             \
+   space::Op::CHUNK,                                                                               \
    space::Op::OPERANDS,                                                                            \
    space::Op::SLOTS,                                                                               \
    sizeof(space::Op::Real),                                                                        \
+   sizeof(space::Op::Launch),                                                                      \
    space::enter}

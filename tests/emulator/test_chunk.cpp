@@ -1,5 +1,6 @@
 // Skeleton `chunk` with its sample optimizer, against a plain loop over the same elements: equal to
-// the bit, for every shape of list; and mutants of the skeleton that must not pass.
+// the bit, for every shape of list and every way to launch it; and mutants of the skeleton that
+// must not pass.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 
 #include "templates/vocab/arithmetic.h"
 #include "templates/vocab/bf16.h"
+#include "templates/vocab/launch.h"
 #include "tests/emulator/Bundle.h"
 
 extern "C" const fw::emulator::BundledKernel fw_bundle_samples[];
@@ -82,35 +84,88 @@ void plainLoop(Tensor &t) {
 
 struct Shape {
   size_t count, shift;
+
+  /// All operands are off by as many elements and so meet boundaries together; lists with odd
+  /// shifts go one by one nevertheless, as those do whose operands never meet.
+  u32 head() const {
+    const u32 head = static_cast<u32>((V - shift) % V);
+    return shift % 2 || head + V > count ? Segment::NO_VECTORS : head;
+  }
+};
+
+/// What a launch has in tables, and which number of a chunk record names the row of scalars.
+struct Way {
+  bool chunks, scalars, perEntry;
+};
+constexpr Way WAYS[] = {
+    {true, true, false}, {false, false, false}, {true, false, true}, {false, true, false}};
+
+using Parameter = ElementsLaunch<4, std::size(SCALARS), float>;
+constexpr u32 ROW = 1; // row 0 is another group's
+
+/// A launch over a list: its parameter and the tables that it names.
+struct Call {
+  explicit Call(Way way) : way(way), table(2 * std::size(SCALARS), NAN) {
+    std::copy(std::begin(SCALARS), std::end(SCALARS), table.begin() + std::size(SCALARS));
+    parameter.policy = L2::NORMAL;
+    parameter.perEntry = way.perEntry;
+    std::copy(table.begin(), table.end(), parameter.rows);
+    parameter.scalars = way.scalars ? table.data() : nullptr;
+  }
+
+  void add(Tensor &t, const Shape &shape) {
+    const u64 addresses[] = {(u64)t.p.data(), (u64)t.g.data(), (u64)t.m.data(), (u64)t.v.data()};
+    for (size_t k = 0; k < std::size(addresses); ++k)
+      columns[k].push_back(addresses[k]);
+    const Segment segment{shape.count, shape.head(), blocks, ROW, 0};
+    const u32 ahead = segment.head == Segment::NO_VECTORS ? 0 : segment.head;
+    const u32 count = static_cast<u32>((shape.count - ahead + CHUNK - 1) / CHUNK);
+    for (u32 number = 0; number < count; ++number)
+      add(chunkOf(segment, number, CHUNK));
+    if (count) {
+      std::copy(std::begin(addresses), std::end(addresses),
+                parameter.addresses[parameter.segmentCount]);
+      parameter.segments[parameter.segmentCount++] = segment;
+    }
+  }
+
+  void add(Chunk record) {
+    record.segment = static_cast<u32>(columns[0].size() - 1);
+    record.group = way.perEntry ? 0 : ROW;
+    record.entry = way.perEntry ? ROW : 0;
+    records.push_back(record);
+    ++blocks;
+  }
+
+  std::optional<std::string> run(const emulator::BundledKernel &kernel, u64 seed) {
+    parameter.chunks = way.chunks ? records.data() : nullptr;
+    for (size_t k = 0; k < std::size(columns); ++k)
+      parameter.pointers[k] = columns[k].data();
+    return emulate(kernel, blocks, &parameter, seed);
+  }
+
+  Way way;
+  Parameter parameter = {};
+  std::vector<Chunk> records;
+  std::vector<u64> columns[4];
+  std::vector<float> table;
+  u32 blocks = 0;
 };
 
 /// Runs `kernel` on a list of tensors and says what is wrong: nothing, a fault, or where it
 /// differs.
-std::string check(const emulator::BundledKernel &kernel, const std::vector<Shape> &shapes,
+std::string check(const emulator::BundledKernel &kernel, const std::vector<Shape> &shapes, Way way,
                   size_t guard, u64 seed) {
   std::vector<std::unique_ptr<Tensor>> run, expected;
-  std::vector<u64> pointers;
-  std::vector<Chunk> chunks;
+  Call call(way);
   for (const Shape &shape : shapes) {
     const unsigned tensorSeed = static_cast<unsigned>(seed + run.size());
     expected.push_back(std::make_unique<Tensor>(shape.count, shape.shift, 0, tensorSeed));
-    Tensor &t =
-        *run.emplace_back(std::make_unique<Tensor>(shape.count, shape.shift, guard, tensorSeed));
+    run.push_back(std::make_unique<Tensor>(shape.count, shape.shift, guard, tensorSeed));
     plainLoop(*expected.back());
-    for (u64 pointer : {(u64)t.p.data(), (u64)t.g.data(), (u64)t.m.data(), (u64)t.v.data()})
-      pointers.push_back(pointer);
-    // bf16 and f32 reach a boundary after a different number of elements unless shift is a multiple
-    // of V: such tensors go one by one. Otherwise only the first chunk has a head.
-    const u32 head = static_cast<u32>(shape.shift % V);
-    for (u64 first = 0; first < shape.count; first += CHUNK) {
-      const u32 count = static_cast<u32>(std::min<u64>(CHUNK, shape.count - first));
-      chunks.push_back({first, count, head ? count : 0, static_cast<u32>(run.size() - 1), 1});
-    }
+    call.add(*run.back(), shape);
   }
-  float table[2 * std::size(SCALARS)]; // row 0 is another group's
-  std::fill_n(table, std::size(SCALARS), NAN);
-  std::copy(std::begin(SCALARS), std::end(SCALARS), table + std::size(SCALARS));
-  if (auto fault = emulate(kernel, chunks, pointers.data(), table, seed))
+  if (auto fault = call.run(kernel, seed))
     return *fault;
   for (size_t k = 0; k < run.size(); ++k) {
     Tensor &a = *run[k], &b = *expected[k];
@@ -119,6 +174,24 @@ std::string check(const emulator::BundledKernel &kernel, const std::vector<Shape
     for (size_t i = 0; i < a.count; ++i)
       if (memcmp(&a.p[i], &b.p[i], 4) || memcmp(&a.m[i], &b.m[i], 4) || memcmp(&a.v[i], &b.v[i], 4))
         return "element " + std::to_string(i) + " of tensor " + std::to_string(k) + " differs";
+  }
+  return "";
+}
+
+/// Runs `kernel` on one chunk of a tensor of `size` elements, and says what is wrong.
+std::string checkChunk(const emulator::BundledKernel &kernel, Chunk chunk, size_t size,
+                       size_t guard) {
+  Tensor run(size, 0, guard, 7), expected(size, 0, 0, 7), untouched(size, 0, 0, 7);
+  plainLoop(expected);
+  Call call(WAYS[0]);
+  call.add(run, {0, 0});
+  call.add(chunk);
+  if (auto fault = call.run(kernel, 1))
+    return *fault;
+  for (u32 i = 0; i < size; ++i) {
+    const bool inside = i >= chunk.first && i < chunk.first + chunk.count;
+    if (memcmp(&run.p[i], &(inside ? expected : untouched).p[i], 4))
+      return "element " + std::to_string(i);
   }
   return "";
 }
@@ -135,58 +208,45 @@ const std::vector<std::vector<Shape>> LISTS = {
     {{100, 1}},
     {{CHUNK + 7, 3}},
     {{5, 2}},
+    {{100, 2}},
+    {{2 * CHUNK + 9, 2}},
     {},
     {{0, 0}, {10, 0}, {0, 0}},
+    {{CHUNK, 0}, {CHUNK, 0}}, // a mutant that takes the other tensor's chunk stays in memory
     {{9, 0}, {4099, 1}, {0, 0}, {64, 0}, {1, 3}},
 };
 
 TEST(Chunk, EqualsAPlainLoopToTheBit) {
   for (size_t k = 0; k < LISTS.size(); ++k)
-    for (u64 seed : {1, 2, 3})
-      EXPECT_EQ(check(fw_bundle_samples[0], LISTS[k], 0, seed), "")
-          << "list " << k << ", seed " << seed;
+    for (size_t way = 0; way < std::size(WAYS); ++way)
+      for (u64 seed : {1, 2, 3})
+        EXPECT_EQ(check(fw_bundle_samples[0], LISTS[k], WAYS[way], 0, seed), "")
+            << "list " << k << ", way " << way << ", seed " << seed;
 }
 
 TEST(Chunk, HeadOfAnAlignedMiddleGoesOneByOne) {
   // Chunks whose `first` is no multiple of V, as a shard of a tensor has: head, vectors and tail.
   for (u32 first : {1u, 2u, 3u, 5u})
     for (u32 count : {1u, 2u, 6u, 7u, 8u, 21u, 2047u}) {
-      Tensor run(first + count + 3, 0, 0, 7), expected(first + count + 3, 0, 0, 7),
-          untouched(first + count + 3, 0, 0, 7);
-      plainLoop(expected);
-      const Chunk chunk{first, count, std::min(count, (V - first % V) % V), 0, 0};
-      const u64 pointers[] = {(u64)run.p.data(), (u64)run.g.data(), (u64)run.m.data(),
-                              (u64)run.v.data()};
-      ASSERT_EQ(emulate(fw_bundle_samples[0], {&chunk, 1}, pointers, SCALARS, 1), std::nullopt);
-      for (u32 i = 0; i < run.count; ++i) {
-        const bool inside = i >= first && i < first + count;
-        ASSERT_EQ(run.p[i], (inside ? expected : untouched).p[i])
-            << first << " " << count << " " << i;
-      }
+      const u32 head = std::min(count, (V - first % V) % V);
+      EXPECT_EQ(checkChunk(fw_bundle_samples[0], {.first = first, .count = count, .head = head},
+                           first + count + 3, 0),
+                "")
+          << first << " " << count;
     }
 }
 
 TEST(Chunk, EveryMutantIsCaught) {
   int mutants = 0;
   for (const auto *kernel = fw_bundle_samples + 1; kernel->symbol; ++kernel, ++mutants) {
-    std::string found;
+    // One chunk with all three parts: head, vectors and tail.
+    std::string found = checkChunk(*kernel, {.first = 2, .count = 31, .head = 2}, 40, 64);
     for (size_t k = 0; k < LISTS.size() && found.empty(); ++k)
-      found = check(*kernel, LISTS[k], 64, 1);
-    // Lists of aligned tensors have no head: one chunk with all three parts.
-    if (found.empty()) {
-      Tensor run(40, 0, 64, 7), expected(40, 0, 0, 7), untouched(40, 0, 0, 7);
-      plainLoop(expected);
-      const Chunk chunk{2, 31, 2, 0, 0};
-      const u64 pointers[] = {(u64)run.p.data(), (u64)run.g.data(), (u64)run.m.data(),
-                              (u64)run.v.data()};
-      found = emulate(*kernel, {&chunk, 1}, pointers, SCALARS, 1).value_or("");
-      for (u32 i = 0; i < run.count; ++i)
-        if (memcmp(&run.p[i], &(i >= 2 && i < 33 ? expected : untouched).p[i], 4))
-          found = "element " + std::to_string(i);
-    }
+      for (size_t way = 0; way < std::size(WAYS) && found.empty(); ++way)
+        found = check(*kernel, LISTS[k], WAYS[way], 64, 1);
     EXPECT_NE(found, "") << kernel->file << " passes";
   }
-  EXPECT_EQ(mutants, 10);
+  EXPECT_EQ(mutants, 16);
 }
 
 TEST(Chunk, ConstantsReachTheTable) {
@@ -195,9 +255,11 @@ TEST(Chunk, ConstantsReachTheTable) {
   EXPECT_EQ(k.vector, 4);
   EXPECT_EQ(k.inflight, 2);
   EXPECT_EQ(k.threads, 512);
+  EXPECT_EQ(k.chunk, static_cast<int>(CHUNK));
   EXPECT_EQ(k.operands, 4);
   EXPECT_EQ(k.slots, 7);
   EXPECT_EQ(k.realBytes, 4);
+  EXPECT_EQ(k.parameterBytes, sizeof(Parameter));
 }
 
 } // namespace

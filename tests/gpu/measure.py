@@ -10,9 +10,10 @@ import pathlib
 import statistics
 import sys
 
-import cupy
 import numpy
 import torch
+
+import driver
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
           "e4m3fn": torch.float8_e4m3fn, "e4m3fn.sat": torch.float8_e4m3fn,
@@ -60,14 +61,22 @@ def median_us(run, before=None):
     return statistics.median(times[3:])
 
 
+CHUNK = [("first", "u8"), ("count", "u4"), ("head", "u4"), ("segment", "u4"), ("group", "u4"), ("entry", "u4"), ("reserved", "u4")]
+
+
+def on_device(array):
+    return torch.from_numpy(array.view(numpy.uint8)).cuda()
+
+
 def chunk_table(sizes, chunk):
+    """Records of tensors that all stand on 256-byte boundaries and share row 0 of the scalars."""
     rows = []
-    for tensor, size in enumerate(sizes):
+    for segment, size in enumerate(sizes):
         first = numpy.arange(0, size, chunk, dtype=numpy.uint64)
-        row = numpy.zeros(len(first), dtype=[("first", "u8"), ("count", "u4"), ("head", "u4"), ("tensor", "u4"), ("scalars", "u4")])
-        row["first"], row["count"], row["tensor"] = first, numpy.minimum(chunk, size - first), tensor
+        row = numpy.zeros(len(first), dtype=CHUNK)
+        row["first"], row["count"], row["segment"] = first, numpy.minimum(chunk, size - first), segment
         rows.append(row)
-    return cupy.asarray(numpy.concatenate(rows).view(numpy.uint8))
+    return numpy.concatenate(rows)
 
 
 def flat(dtype, sizes):
@@ -79,22 +88,22 @@ def flat(dtype, sizes):
     return buffer, starts[:-1] * width + buffer.data_ptr()
 
 
-def measure_ours(folder, kernel, sizes):
+def measure_ours(gpu, folder, kernel, sizes):
     blob = numpy.fromfile(folder / f"{kernel['name']}.bin", numpy.uint8)
     place = kernel["defaults"]
-    scalars = cupy.asarray(blob[place["at"]:place["at"] + place["size"]])
-    function = cupy.RawModule(path=str(folder / f"{kernel['name']}.cubin")).get_function(kernel["symbol"])
+    scalars = on_device(blob[place["at"]:place["at"] + place["size"]])
+    function = gpu.kernel(folder / f"{kernel['name']}.cubin", kernel["symbol"])
     operands = [flat(operand["dtype"], sizes) for operand in kernel["operands"]]
-    pointers = cupy.asarray(numpy.stack([addresses for _, addresses in operands], 1).astype(numpy.uint64))
-    chunks = chunk_table(sizes, kernel["chunk"])
-    grid = len(chunks) // 24
+    columns = [on_device(addresses.astype(numpy.uint64)) for _, addresses in operands]
+    records = chunk_table(sizes, kernel["chunk"])
+    chunks = on_device(records)
     bytes_moved = sum(sum(sizes) * operand[0].element_size() * (description["read"] + description["written"])
                       for operand, description in zip(operands, kernel["operands"]))
-    stream = cupy.cuda.Stream.from_external(torch.cuda.current_stream())
 
     def run(policy=EVICT_LAST):
-        with stream:
-            function((grid,), (kernel["threads"],), (chunks, pointers, scalars, numpy.uint64(policy)))
+        parameter = driver.table_parameter(kernel["layout"], chunks.data_ptr(), [column.data_ptr() for column in columns],
+                                           scalars.data_ptr(), False, policy)
+        function.launch(len(records), kernel["threads"], parameter, torch.cuda.current_stream().cuda_stream)
 
     return median_us(run), median_us(lambda: run(NORMAL)), bytes_moved
 
@@ -136,7 +145,8 @@ def main():
     with_peers = "--no-peers" not in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--no-peers"]
     folder = pathlib.Path(arguments[0])
-    arch = cupy.cuda.Device(0).compute_capability
+    gpu = driver.Driver()
+    arch = gpu.capability
     kernels = {kernel["what"]: kernel for kernel in json.loads((folder / "manifest.json").read_text())}
     rows = []
     print(f"{'case':24} {'list':12} {'regs':>4} {'GB':>6} {'us':>9} {'GB/s':>6} {'% copy':>7} {'% normal policy':>15} {'torch fused %':>13}")
@@ -146,7 +156,7 @@ def main():
             if kernel is None:
                 print(f"{title:24} {name:12} not in the folder")
                 continue
-            ours, normal, moved = measure_ours(folder, kernel, sizes)
+            ours, normal, moved = measure_ours(gpu, folder, kernel, sizes)
             copy = measure_copy(moved)
             peer = measure_torch(title, sizes) if with_peers and title in ("adamw f32", "sgd momentum f32") else None
             torch.cuda.empty_cache()
@@ -158,7 +168,7 @@ def main():
                   f"{100 * copy / ours:7.1f} {100 * copy / normal:15.1f} {f'{100 * copy / peer:.1f}' if peer else '':>13}", flush=True)
     if len(arguments) > 1:
         versions = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
-                    "driver": cupy.cuda.runtime.driverGetVersion()}
+                    "driver": gpu.version}
         pathlib.Path(arguments[1]).write_text(json.dumps({"rows": rows, "versions": versions}, indent=1))
 
 

@@ -2,9 +2,10 @@
 """Runs every kernel of the matrix on the GPU: run_cases.py WRITE_GPU_CASES [FOLDER]
 
 The program WRITE_GPU_CASES compiles the kernels for the device's arch and writes their cases; each
-cubin is then loaded with CuPy and run on them. Every stored word must be that of the bit reference
-(any NaN stands for any other), and no byte may change but those of the outputs.
-Without CuPy or a GPU the test is skipped with exit status 77 and the reason.
+cubin is then loaded by the driver and run on them, with tables in device memory and with everything in
+the kernel's parameter. Every stored word must be that of the bit reference (any NaN stands for any
+other), and no byte may change but those of the outputs.
+Without NumPy or a GPU the test is skipped with exit status 77 and the reason.
 """
 
 import json
@@ -16,12 +17,14 @@ import tempfile
 SKIPPED = 77
 
 try:
-    import cupy
+    import driver
     import numpy
-    CAPABILITY = cupy.cuda.Device(0).compute_capability
+    GPU = driver.Driver()
 except Exception as error:  # no module, no driver, no device: each is a reason
-    print(f"skipped: needs CuPy and a GPU: {type(error).__name__}: {error}")
+    print(f"skipped: needs NumPy and a GPU: {type(error).__name__}: {error}")
     sys.exit(SKIPPED)
+
+EVICT_LAST = 0x14F0000000000000
 
 # Words of a dtype, and which of them are NaN.
 UNSIGNED = {"f32": numpy.uint32, "f64": numpy.uint64, "f16": numpy.uint16, "bf16": numpy.uint16,
@@ -43,15 +46,38 @@ class Blob:
         return self.bytes[place["at"]:place["at"] + place["size"]]
 
 
-def run_case(function, kernel, case, blob):
+def run_with_tables(function, kernel, case, blob, arena):
+    tables = case["tables"]
+    if not tables["grid"]:
+        return
+    chunks, scalars = (GPU.upload(blob.part(tables[name])) for name in ("chunks", "scalars"))
+    columns = [GPU.upload(blob.part(column).view(numpy.uint64) + numpy.uint64(arena.address.value))
+               for column in tables["columns"]]
+    parameter = driver.table_parameter(kernel["layout"], chunks.address.value,
+                                       [column.address.value for column in columns], scalars.address.value,
+                                       tables["per_entry"], EVICT_LAST)
+    function.launch(tables["grid"], kernel["threads"], parameter)
+    GPU.call("cuCtxSynchronize")  # before the tables are freed
+
+
+def run_with_parameter(function, kernel, case, blob, arena):
+    inline = case["parameter"]
+    if not inline["grid"]:
+        return
+    parameter = blob.part(inline["bytes"]).copy()
+    layout, words = kernel["layout"], parameter.view(numpy.uint64)
+    count = int(parameter.view(numpy.uint32)[layout["segment_count"] // 4]) * len(kernel["operands"])
+    words[layout["addresses"] // 8:][:count] += numpy.uint64(arena.address.value)
+    words[layout["policy"] // 8] = EVICT_LAST
+    function.launch(inline["grid"], kernel["threads"], parameter)
+
+
+def run_case(run, function, kernel, case, blob):
     """A list of what is wrong; empty if all words are right."""
     before = blob.part(case["arena"])
-    arena = cupy.asarray(before)
-    pointers = cupy.asarray(blob.part(case["pointers"]).view(numpy.uint64) + numpy.uint64(arena.data.ptr))
-    chunks, scalars = cupy.asarray(blob.part(case["chunks"])), cupy.asarray(blob.part(case["scalars"]))
-    if case["grid"]:
-        function((case["grid"],), (kernel["threads"],), (chunks, pointers, scalars, numpy.uint64(0x14F0000000000000)))
-    after = cupy.asnumpy(arena)
+    arena = GPU.upload(before)
+    run(function, kernel, case, blob, arena)
+    after = numpy.frombuffer(arena.read(), numpy.uint8)
     faults = []
     expected_bytes = before.copy()
     for output in case.get("outputs") or []:
@@ -66,23 +92,24 @@ def run_case(function, kernel, case, blob):
         expected_bytes[span] = after[span]
     if (after != expected_bytes).any():
         faults.append(f"{case['name']}: bytes outside the outputs were changed")
-    return faults
+    return [f"{run.__name__}: {fault}" for fault in faults]
 
 
 def main():
     folder = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp())
-    subprocess.run([sys.argv[1], str(folder), f"sm_{CAPABILITY}"], check=True)
+    subprocess.run([sys.argv[1], str(folder), f"sm_{GPU.capability}"], check=True)
     failed = 0
     kernels = json.loads((folder / "manifest.json").read_text())
     for kernel in kernels:
-        module = cupy.RawModule(path=str(folder / f"{kernel['name']}.cubin"))
-        function, blob = module.get_function(kernel["symbol"]), Blob(folder / f"{kernel['name']}.bin")
-        faults = [fault for case in kernel["cases"] for fault in run_case(function, kernel, case, blob)]
+        function = GPU.kernel(folder / f"{kernel['name']}.cubin", kernel["symbol"])
+        blob = Blob(folder / f"{kernel['name']}.bin")
+        faults = [fault for case in kernel["cases"] for run in (run_with_tables, run_with_parameter)
+                  for fault in run_case(run, function, kernel, case, blob)]
         failed += bool(faults)
         for fault in faults[:4]:
             print(f"FAILED {kernel['name']} ({kernel['what']}): {fault}")
     cases = sum(len(kernel["cases"]) for kernel in kernels)
-    print(f"sm_{CAPABILITY}: {len(kernels)} cubins loaded, {cases} cases, {failed} kernels with wrong words")
+    print(f"sm_{GPU.capability}: {len(kernels)} cubins loaded, {cases} cases two ways, {failed} kernels with wrong words")
     print(f"{len(kernels) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

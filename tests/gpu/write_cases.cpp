@@ -6,8 +6,8 @@
 #include "compiler/Stages.h"
 #include "compiler/dialect/Dtypes.h"
 #include "compiler/passes/rules/Elements.h"
-#include "runtime/plan/Chunks.h"
 #include "tests/matrix/Rows.h"
+#include "tools/verify/Lists.h"
 #include "tools/verify/Verify.h"
 
 #include <nlohmann/json.hpp>
@@ -51,36 +51,51 @@ private:
   size_t at = 0;
 };
 
-/// Chunk records and pointer table of a case whose arena stands at address 0.
-json planCase(Blob &blob, const ResolvedRequest &request, const jit::LaunchRecord &launch,
-              const verify::Case &data, const verify::Arena &arena) {
-  std::vector<unsigned> bytes;
-  for (uint32_t k : launch.operands)
-    bytes.push_back(findDtype(request.operands[k].dtype)->bytes);
-  std::vector<std::vector<uint64_t>> offsets(data.sizes.size());
-  std::vector<uint64_t> pointers;
-  std::vector<plan::ListEntry> list;
-  for (size_t t = 0; t < data.sizes.size(); ++t) {
-    for (uint32_t k : launch.operands)
-      offsets[t].push_back(arena.offset(k, t));
-    pointers.insert(pointers.end(), offsets[t].begin(), offsets[t].end());
-    list.push_back({data.sizes[t], offsets[t], uint32_t(data.scalars.size() > 1 ? t : 0)});
-  }
-  auto chunks = plan::planChunks(list, {uint64_t(launch.chunk), uint32_t(launch.vec), bytes});
-  return {{"chunks", blob.add(chunks.data(), chunks.size() * sizeof(Chunk))},
-          {"pointers", blob.add(pointers.data(), pointers.size() * 8)},
-          {"grid", chunks.size()}};
+/// Where the members of the kernel's parameter stand.
+json layoutOf(const jit::LaunchRecord &launch) {
+  const ElementsLayout layout(uint32_t(launch.operands.size()), uint32_t(launch.slots),
+                              launch.real == "f64" ? 8 : 4);
+  return {{"pointers", layout.pointers},
+          {"scalars", layout.scalars},
+          {"policy", layout.policy},
+          {"per_entry", layout.perEntry},
+          {"segment_count", layout.segmentCount},
+          {"addresses", layout.addresses},
+          {"bytes", layout.bytes}};
+}
+
+/// Both ways to launch a case whose arena stands at address 0: with chunk records, pointer columns
+/// and scalars in tables, and with everything in the parameter.
+json planCase(Blob &blob, const verify::ElementsList &list, const jit::LaunchRecord &launch,
+              const std::vector<std::vector<double>> &slots) {
+  const bool byEntry = slots.size() > 1;
+  auto chunks = list.chunks(byEntry);
+  json tables = {{"chunks", blob.add(chunks.data(), chunks.size() * sizeof(Chunk))},
+                 {"per_entry", byEntry},
+                 {"grid", chunks.size()}};
+  for (const auto &column : list.columns())
+    tables["columns"].push_back(blob.add(column.data(), column.size() * sizeof column[0]));
+  auto packed = verify::packSlots(slots, launch.real);
+  tables["scalars"] = blob.add(packed.data(), packed.size());
+
+  plan::ElementsArguments arguments(int(launch.operands.size()), launch.slots,
+                                    launch.real == "f64");
+  for (size_t row = 0; row < slots.size(); ++row)
+    arguments.row(row, slots[row]);
+  const uint64_t blocks = list.fillSegments(arguments);
+  const auto bytes = arguments.bytes();
+  return {{"tables", tables},
+          {"parameter", {{"bytes", blob.add(bytes.data(), bytes.size())}, {"grid", blocks}}}};
 }
 
 json writeCase(Blob &blob, const ResolvedRequest &request, const jit::ProgramRecord &record,
                const Reference &reference, const verify::Case &data) {
   const jit::LaunchRecord &launch = record.kernels[0].launch;
   verify::Arena arena(request, data);
-  json out = planCase(blob, request, launch, data, arena);
+  json out = planCase(blob, verify::ElementsList(request, launch, data, arena, /*base=*/0), launch,
+                      verify::slotRows(record, request, data));
   out["name"] = data.name;
   out["arena"] = blob.add(arena.base(), arena.size());
-  auto slots = verify::packSlots(verify::slotRows(record, request, data), launch.real);
-  out["scalars"] = blob.add(slots.data(), slots.size());
   verify::DecodedCase decoded(request, data);
   evaluator::Bits bits = need(reference.interpret(decoded.inputs));
   for (size_t k = 0; k < request.operands.size(); ++k) {
@@ -124,6 +139,7 @@ json writeKernel(Compiler &compiler, const fs::path &folder, const Request &row,
                  {"vec", launch.vec},
                  {"schedule", launch.schedule},
                  {"registers", launch.registers},
+                 {"layout", layoutOf(launch)},
                  {"defaults", defaultScalars(blob, request, program->record)}};
   for (uint32_t k : launch.operands)
     kernel["operands"].push_back({{"name", request.operands[k].name},

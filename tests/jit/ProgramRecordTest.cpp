@@ -45,7 +45,7 @@ ProgramRecord largeRecord() {
   launch.chunk = 8192;
   launch.vec = 4;
   launch.slots = 10;
-  launch.parameters = {"chunks", "pointers", "scalars", "policy"};
+  launch.parameters = {"launch"};
   launch.operands = {0, 1, 2, 3, 4, 5};
   launch.registers = 52;
   launch.spillBytes = 0;
@@ -120,15 +120,15 @@ TEST(ProgramRecord, deepNestingIsRefusedWithoutDeepRecursion) {
 
 TEST(ProgramRecord, errorsSayWhatIsWrong) {
   EXPECT_EQ(decodeProgramRecord("").error().text,
-            "expected a record of format 1, got bytes that are not CBOR");
+            "expected a record of format 2, got bytes that are not CBOR");
   ProgramRecord record = largeRecord();
   record.kernels[0].launch.operands[0] = 6;
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 1, got a kernel operand out of range");
+            "expected a record of format 2, got a kernel operand out of range");
   record = largeRecord();
   record.kernels[0].key = "../x";
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 1, got a kernel without a key");
+            "expected a record of format 2, got a kernel without a key");
 }
 
 } // namespace

@@ -3,10 +3,10 @@
 #include "compiler/Stages.h"
 #include "compiler/dialect/Dtypes.h"
 #include "compiler/target/Target.h"
-#include "runtime/plan/Chunks.h"
 #include "tests/emulator/Bundle.h"
 #include "tests/matrix/Bundles.h"
 #include "tests/matrix/Rows.h"
+#include "tools/verify/Lists.h"
 #include "tools/verify/Verify.h"
 
 #include <gtest/gtest.h>
@@ -36,30 +36,44 @@ const emulator::BundledKernel *findKernel(const std::string &name) {
   return nullptr;
 }
 
-/// Runs a bundled kernel on the arena of a case.
+/// Runs a bundled kernel on the arena of a case. The cases take turns at the ways of a launch, from
+/// `turn` on: chunk records in a table or segments in the parameter, and scalars likewise.
 class EmulatorExecutor {
 public:
   EmulatorExecutor(const emulator::BundledKernel &kernel, const ResolvedRequest &request,
-                   const jit::ProgramRecord &record)
-      : kernel(kernel), request(request), record(record) {}
+                   const jit::ProgramRecord &record, size_t turn)
+      : kernel(kernel), request(request), record(record), turn(turn) {}
 
-  Result<void> operator()(const verify::Case &data, const verify::Arena &arena) const {
+  Result<void> operator()(const verify::Case &data, const verify::Arena &arena) {
     const jit::LaunchRecord &launch = record.kernels[0].launch;
-    std::vector<unsigned> bytes;
-    for (uint32_t k : launch.operands)
-      bytes.push_back(findDtype(request.operands[k].dtype)->bytes);
-    std::vector<std::vector<uint64_t>> addresses(data.sizes.size());
-    std::vector<uint64_t> pointers;
-    std::vector<plan::ListEntry> list;
-    for (size_t t = 0; t < data.sizes.size(); ++t) {
-      for (uint32_t k : launch.operands)
-        addresses[t].push_back(reinterpret_cast<uint64_t>(arena.address(k, t)));
-      pointers.insert(pointers.end(), addresses[t].begin(), addresses[t].end());
-      list.push_back({data.sizes[t], addresses[t], uint32_t(data.scalars.size() > 1 ? t : 0)});
+    plan::ElementsArguments arguments(kernel.operands, kernel.slots, launch.real == "f64");
+    if (arguments.bytes().size() != kernel.parameterBytes || kernel.chunk != launch.chunk)
+      return Error{Code::CHECK_FAILED, "the parameter or the chunk is another than the record's"};
+    auto slots = verify::slotRows(record, request, data);
+    std::vector<std::byte> rows = verify::packSlots(slots, launch.real);
+    const bool hasTables = turn & 1, hasRows = turn & 2, byEntry = turn & 4;
+    ++turn;
+    if (hasRows)
+      for (size_t row = 0; row < slots.size(); ++row)
+        arguments.row(row, slots[row]);
+    else
+      arguments.scalars(reinterpret_cast<uint64_t>(rows.data()));
+    verify::ElementsList list(request, launch, data, arena,
+                              reinterpret_cast<uint64_t>(arena.base()));
+    std::vector<Chunk> chunks;
+    uint64_t blocks = 0;
+    if (hasTables) {
+      chunks = list.chunks(byEntry);
+      blocks = chunks.size();
+      arguments.chunks(reinterpret_cast<uint64_t>(chunks.data()));
+      arguments.perEntry(byEntry);
+      for (size_t k = 0; k < list.columns().size(); ++k)
+        arguments.column(int(k), reinterpret_cast<uint64_t>(list.columns()[k].data()));
+    } else {
+      blocks = list.fillSegments(arguments);
     }
-    auto chunks = plan::planChunks(list, {uint64_t(launch.chunk), uint32_t(launch.vec), bytes});
-    auto slots = verify::packSlots(verify::slotRows(record, request, data), launch.real);
-    if (auto fault = emulator::emulate(kernel, chunks, pointers.data(), slots.data(), data.seed))
+    arguments.policy(L2::NORMAL);
+    if (auto fault = emulator::emulate(kernel, blocks, arguments.data(), data.seed))
       return Error{Code::CHECK_FAILED, *fault};
     return {};
   }
@@ -68,6 +82,7 @@ private:
   const emulator::BundledKernel &kernel;
   const ResolvedRequest &request;
   const jit::ProgramRecord &record;
+  size_t turn;
 };
 
 class Matrix : public testing::TestWithParam<size_t> {};
@@ -84,7 +99,7 @@ TEST_P(Matrix, is_within_bounds_and_equals_the_bit_reference) {
   const jit::LaunchRecord &launch = lowered->record.kernels[0].launch;
   auto report = verify::verify(
       *request, {uint64_t(launch.vec), uint64_t(launch.chunk), /*seed=*/GetParam() + 1},
-      EmulatorExecutor(*kernel, *request, lowered->record));
+      EmulatorExecutor(*kernel, *request, lowered->record, /*turn=*/GetParam()));
   ASSERT_TRUE(report) << render(report.error());
   for (const std::string &failure : report->failures)
     ADD_FAILURE() << failure;
@@ -138,7 +153,7 @@ TEST(casts, emulated_kernels_convert_all_inputs_exactly) {
     verify::Case data = castCase(*request);
     verify::Arena arena(*request, data);
     auto ran = EmulatorExecutor(*findKernel(matrix::rowName(rows()[i], i)), *request,
-                                lowered->record)(data, arena);
+                                lowered->record, /*turn=*/i)(data, arena);
     ASSERT_TRUE(ran) << render(ran.error());
     auto got = arena.words(1)[0];
     const Dtype &from = *findDtype(request->operands[0].dtype);

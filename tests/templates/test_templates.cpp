@@ -26,8 +26,8 @@ TEST(Templates, TextsAreSelfContainedAndHoldEachFileOnce) {
       assembled({"vocab/bf16.h", "vocab/math.h", "elements/chunk.cuh", "vocab/bf16.h"});
   EXPECT_EQ(occurrences(text, "#include"), 0u);
   EXPECT_EQ(occurrences(text, "#pragma once"), 0u);
-  for (const char *once :
-       {"struct Chunk {", "struct bf16 {", "struct Number;", "using u64 = __UINT64_TYPE__"})
+  for (const char *once : {"struct alignas(16) Chunk {", "struct bf16 {", "struct Number;",
+                           "using u64 = __UINT64_TYPE__"})
     EXPECT_EQ(occurrences(text, once), 1u) << once;
   EXPECT_LT(text.find("using u32"), text.find("struct bf16"));
 }

@@ -11,8 +11,10 @@
 // [8] lr
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, OPERANDS = 5, SLOTS = 9;
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 2, CHUNK = 8192,
+                       OPERANDS = 5, SLOTS = 9;
   using Real = float;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<float, W> v_p;
     fw::Raw<fw::bf16, W> v_g;
@@ -88,7 +90,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
-fw_adamw_p_f32_g_bf16_m_f16_v_bf16_p_copy_f16_v4(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
-    fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+fw_adamw_p_f32_g_bf16_m_f16_v_bf16_p_copy_f16_v4(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }

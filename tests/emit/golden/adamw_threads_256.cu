@@ -11,8 +11,10 @@
 // [8] lr
 
 struct Op {
-  static constexpr int V = 2, INFLIGHT = 2, THREADS = 256, BLOCKS = 4, OPERANDS = 4, SLOTS = 9;
+  static constexpr int V = 2, INFLIGHT = 2, THREADS = 256, BLOCKS = 4, CHUNK = 2048,
+                       OPERANDS = 4, SLOTS = 9;
   using Real = float;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<float, W> v_p;
     fw::Raw<float, W> v_g;
@@ -85,7 +87,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
-fw_adamw_p_f32_g_f32_m_f32_v_f32_v2(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
-    fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+fw_adamw_p_f32_g_f32_m_f32_v_f32_v2(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }

@@ -1,8 +1,10 @@
 // fw_cast_x_e5m2_y_f16_v8
 
 struct Op {
-  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, OPERANDS = 2, SLOTS = 0;
+  static constexpr int V = 8, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, CHUNK = 16384,
+                       OPERANDS = 2, SLOTS = 0;
   using Real = float;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<fw::e5m2, W> v_x;
   };
@@ -34,7 +36,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
-fw_cast_x_e5m2_y_f16_v8(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
-    fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+fw_cast_x_e5m2_y_f16_v8(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }

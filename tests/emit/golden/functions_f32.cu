@@ -8,8 +8,10 @@
 // [1] when = (n < 10 and n <= 10) != (n > 10 or n >= 10)
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, OPERANDS = 2, SLOTS = 2;
+  static constexpr int V = 4, INFLIGHT = 2, THREADS = 512, BLOCKS = 4, CHUNK = 8192,
+                       OPERANDS = 2, SLOTS = 2;
   using Real = float;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<float, W> v_x;
   };
@@ -56,7 +58,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
-fw_functions_x_f32_y_f32_v4(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
-    fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+fw_functions_x_f32_y_f32_v4(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }

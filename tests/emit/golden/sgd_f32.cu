@@ -4,8 +4,10 @@
 // [1] lr
 
 struct Op {
-  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 6, OPERANDS = 3, SLOTS = 2;
+  static constexpr int V = 4, INFLIGHT = 1, THREADS = 256, BLOCKS = 6, CHUNK = 2048,
+                       OPERANDS = 3, SLOTS = 2;
   using Real = float;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<float, W> v_p;
     fw::Raw<float, W> v_g;
@@ -54,7 +56,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
-fw_sgd_p_f32_g_f32_m_f32_v4(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
-    fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+fw_sgd_p_f32_g_f32_m_f32_v4(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }

@@ -4,8 +4,10 @@
 // [1] lr
 
 struct Op {
-  static constexpr int V = 2, INFLIGHT = 1, THREADS = 256, BLOCKS = 3, OPERANDS = 3, SLOTS = 2;
+  static constexpr int V = 2, INFLIGHT = 1, THREADS = 256, BLOCKS = 3, CHUNK = 1024,
+                       OPERANDS = 3, SLOTS = 2;
   using Real = double;
+  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;
   template <int W> struct In {
     fw::Raw<double, W> v_p;
     fw::Raw<float, W> v_g;
@@ -54,7 +56,6 @@ struct Op {
 };
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
-fw_sgd_p_f64_g_f32_m_f64_v2(const fw::Chunk *chunks, const fw::u64 *pointers, const Op::Real *scalars,
-    fw::u64 policy) {
-  fw::chunk<Op>(chunks, pointers, scalars, policy);
+fw_sgd_p_f64_g_f32_m_f64_v2(const __grid_constant__ Op::Launch launch) {
+  fw::chunk<Op>(launch);
 }
