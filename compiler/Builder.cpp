@@ -49,9 +49,9 @@ Result<std::string> Builder::cpuFeatures(const CpuLibrary &library, bool runsHer
 
 // --- From source to kernels ---------------------------------------------------------------------
 
-Result<jit::ArtefactPtr> Builder::compileCuda(const Subject &subject,
-                                              const jit::LaunchRecord &launch,
-                                              const std::string &source) {
+Result<jit::KernelRequest> Builder::cudaRequest(const Subject &subject,
+                                                const jit::LaunchRecord &launch,
+                                                const std::string &source) {
   auto compiler = openNvrtc();
   if (!compiler) {
     Error missing = compiler.takeError();
@@ -59,35 +59,74 @@ Result<jit::ArtefactPtr> Builder::compileCuda(const Subject &subject,
       missing.code = Code::STRICT_MISS; // without its version no kernel can be found, nor made
     return missing;
   }
-  auto arch = target::findArch(subject.target);
+  auto arch = target::gpuArchitecture(subject.target, (*compiler)->supportedArchs());
   if (!arch)
     return arch.takeError();
-  auto how = target::compileTargetFor(**arch, (*compiler)->supportedArchs());
-  if (!how)
-    return how.takeError();
-  return jit::compileKernel(cache, **compiler,
-                            {.source = source,
-                             .arch = how->option,
-                             .launch = launch,
-                             .description = subject.description});
+  return jit::KernelRequest{.source = source,
+                            .arch = std::move(*arch),
+                            .launch = launch,
+                            .description = subject.description};
 }
 
-Result<jit::ArtefactPtr> Builder::compileCpu(const Subject &subject,
-                                             const jit::LaunchRecord &launch,
-                                             const std::string &phases) {
+Result<jit::ArtefactPtr> Builder::compileCuda(const Subject &subject,
+                                              const jit::LaunchRecord &launch,
+                                              const std::string &source) {
+  auto request = cudaRequest(subject, launch, source);
+  if (!request)
+    return request.takeError();
+  auto compiler = openNvrtc();
+  if (!compiler)
+    return compiler.takeError();
+  return jit::compileKernel(cache, **compiler, *request);
+}
+
+Result<jit::ObjectRequest> Builder::cpuRequest(const Subject &subject,
+                                               const jit::LaunchRecord &launch,
+                                               const std::string &phases) {
   auto library = openCpu();
   if (!library)
     return library.takeError();
   auto features = cpuFeatures(**library, options.runsHere);
   if (!features)
     return features.takeError();
-  return jit::compileObject(cache,
-                            {.phaseText = phases,
-                             .cpuFeatures = *features,
-                             .backendVersion = (*library)->version(),
-                             .launch = launch,
-                             .description = subject.description},
-                            [&] { return (*library)->compile(phases, *features, "object"); });
+  return jit::ObjectRequest{.phaseText = phases,
+                            .cpuFeatures = std::move(*features),
+                            .backendVersion = (*library)->version(),
+                            .launch = launch,
+                            .description = subject.description};
+}
+
+Result<jit::ArtefactPtr> Builder::compileCpu(const Subject &subject,
+                                             const jit::LaunchRecord &launch,
+                                             const std::string &phases) {
+  auto request = cpuRequest(subject, launch, phases);
+  if (!request)
+    return request.takeError();
+  auto library = openCpu();
+  if (!library)
+    return library.takeError();
+  return jit::compileObject(
+      cache, *request, [&] { return (*library)->compile(phases, request->cpuFeatures, "object"); });
+}
+
+Result<std::vector<std::string>> Builder::kernelKeys(const Subject &subject,
+                                                     const Lowered &lowered) {
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < lowered.record.kernels.size(); ++i) {
+    const jit::LaunchRecord &launch = lowered.record.kernels[i].launch;
+    if (lowered.sources.empty()) {
+      auto request = cpuRequest(subject, launch, lowered.phases);
+      if (!request)
+        return request.takeError();
+      keys.push_back(jit::keyOf(*request));
+      continue;
+    }
+    auto request = cudaRequest(subject, launch, lowered.sources[i]);
+    if (!request)
+      return request.takeError();
+    keys.push_back(jit::keyOf(**openNvrtc(), *request));
+  }
+  return keys;
 }
 
 Result<jit::ProgramRecord> Builder::compileKernels(const Subject &subject, const Lowered &lowered) {
@@ -146,7 +185,7 @@ Result<std::optional<CompiledKernels>> Builder::load(const Subject &subject,
 Result<CompiledKernels> Builder::build(const Subject &subject, const Producer &produce) {
   auto start = Clock::now();
   bool made = false;
-  auto record = jit::compileProgram(cache, subject.key, subject.description, [&] {
+  auto record = jit::compileProgram(cache, {subject.key, subject.description, subject.facts}, [&] {
     made = true;
     return produce();
   });

@@ -50,6 +50,9 @@ public:
   /// The record with the key of every kernel, all of which are in the cache afterwards.
   Result<jit::ProgramRecord> compileKernels(const Subject &subject, const Lowered &lowered);
 
+  /// The keys of those kernels. Compiles nothing.
+  Result<std::vector<std::string>> kernelKeys(const Subject &subject, const Lowered &lowered);
+
   /// Makes the record of a subject by compileKernels.
   using Producer = std::function<Result<jit::ProgramRecord>()>;
   /// What the cache has of `subject`, or what `produce` makes.
@@ -59,6 +62,10 @@ public:
   jit::Cache cache;
 
 private:
+  Result<jit::KernelRequest> cudaRequest(const Subject &subject, const jit::LaunchRecord &launch,
+                                         const std::string &source);
+  Result<jit::ObjectRequest> cpuRequest(const Subject &subject, const jit::LaunchRecord &launch,
+                                        const std::string &phases);
   Result<jit::ArtefactPtr> compileCuda(const Subject &subject, const jit::LaunchRecord &launch,
                                        const std::string &source);
   Result<jit::ArtefactPtr> compileCpu(const Subject &subject, const jit::LaunchRecord &launch,

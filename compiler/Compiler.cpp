@@ -3,6 +3,7 @@
 #include "compiler/Builder.h"
 #include "compiler/Dump.h"
 #include "compiler/RuntimeKernels.h"
+#include "compiler/Standing.h"
 #include "compiler/jit/Hash.h"
 #include "compiler/support/FloatMode.h"
 #include "compiler/target/Target.h"
@@ -64,10 +65,6 @@ private:
   std::unordered_map<std::string, std::shared_ptr<const T>> programs;
 };
 
-Subject subjectOf(const ResolvedRequest &request, std::string key) {
-  return {request.request.target, std::move(key), describe(request), request.canonicalText};
-}
-
 } // namespace
 
 struct Compiler::Impl {
@@ -77,19 +74,27 @@ struct Compiler::Impl {
   Known<Program> programs;
   Known<CompiledKernels> runtimeKernels;
 
+  Result<Subject> subjectOf(const ResolvedRequest &request) {
+    auto machine = target::isCpuTarget(request.request.target) ? cpuText() : std::string();
+    if (!machine)
+      return machine.takeError();
+    std::string text = request.canonicalText + *machine;
+    return Subject{.target = request.request.target,
+                   .key = jit::programKey(text, request.opHash),
+                   .description = describe(request),
+                   .facts = text + "op_hash " + request.opHash + "\ncompiler " +
+                            std::string(jit::compilerBuildId()) + "\n"};
+  }
+
   /// CPU programs depend on the machine's features, so a shared folder may serve different hosts.
-  Result<std::string> keyOf(const ResolvedRequest &request) {
-    if (!target::isCpuTarget(request.request.target))
-      return jit::programKey(request.canonicalText, request.opHash);
+  Result<std::string> cpuText() {
     auto library = builder.openCpu();
     if (!library)
       return library.takeError();
     auto features = builder.cpuFeatures(**library, builder.options.runsHere);
     if (!features)
       return features.takeError();
-    return jit::programKey(request.canonicalText + "cpu " + *features + "\n" +
-                               (*library)->version() + "\n",
-                           request.opHash);
+    return "cpu " + *features + "\n" + (*library)->version() + "\n";
   }
 
   void dumpStages(const ResolvedRequest &request, const Lowered &lowered, const std::string &folder,
@@ -118,18 +123,17 @@ struct Compiler::Impl {
     if (!second)
       return first;
     auto other = lower(*second);
-    auto record =
-        other ? builder.compileKernels(subjectOf(*second, subject.key), *other) : other.takeError();
+    auto record = other ? builder.compileKernels(subject, *other) : other.takeError();
     return record && spilledBytes(*record) < spilledBytes(*first) ? std::move(record)
                                                                   : std::move(first);
   }
 
-  Result<ProgramPtr> compile(const ResolvedRequest &request, const std::string &key) {
-    Subject subject = subjectOf(request, key);
+  Result<ProgramPtr> compile(const ResolvedRequest &request, const Subject &subject) {
     auto built = builder.build(subject, [&] { return produce(request, subject); });
     if (!built)
       return built.takeError();
-    return programs.add(key, std::make_shared<const Program>(Program{std::move(*built), request}));
+    return programs.add(subject.key,
+                        std::make_shared<const Program>(Program{std::move(*built), request}));
   }
 
   Result<std::string> ptxText(const ResolvedRequest &request) {
@@ -176,15 +180,43 @@ Result<ProgramPtr> Compiler::compile(const Request &request) {
   auto resolved = resolve(request);
   if (!resolved)
     return resolved.takeError();
-  auto key = impl->keyOf(*resolved);
-  if (!key)
-    return key.takeError();
-  if (ProgramPtr program = impl->programs.find(*key))
+  auto subject = impl->subjectOf(*resolved);
+  if (!subject)
+    return subject.takeError();
+  if (ProgramPtr program = impl->programs.find(subject->key))
     return program;
-  return impl->compile(*resolved, *key);
+  return impl->compile(*resolved, *subject);
+}
+
+Result<Standing> Compiler::standing(const Request &request) {
+  StandardFloatMode mode;
+  auto resolved = resolve(request);
+  if (!resolved)
+    return resolved.takeError();
+  auto subject = impl->subjectOf(*resolved);
+  if (!subject)
+    return subject.takeError();
+  return standingOf(impl->builder, *subject, *resolved);
+}
+
+Result<std::string> Compiler::targetOf(int major, int minor) {
+  std::optional<target::Toolchain> toolchain;
+  if (!impl->builder.cache.isStrict())
+    if (auto nvrtc = impl->builder.openNvrtc())
+      toolchain = {(*nvrtc)->version(), (*nvrtc)->supportedArchs()};
+  auto found = target::targetOfDevice(major, minor, toolchain ? &*toolchain : nullptr);
+  if (!found)
+    return found.takeError();
+  if (!found->note.empty())
+    jit::Reporter(impl->builder.options.log)
+        .sayOnce(jit::Severity::Warning, "target " + found->note, found->note);
+  return std::move(found->name);
 }
 
 Result<std::shared_ptr<const CompiledKernels>> Compiler::scalarsKernel(const std::string &target) {
+  auto arch = target::findArch(target);
+  if (!arch)
+    return arch.takeError();
   Subject subject = scalarsSubject(target);
   if (auto known = impl->runtimeKernels.find(subject.key))
     return known;
@@ -192,6 +224,7 @@ Result<std::shared_ptr<const CompiledKernels>> Compiler::scalarsKernel(const std
     auto lowered = lowerScalars(target);
     if (!lowered)
       return lowered.takeError();
+    lowered->record.target = target; // a virtual one shares its text with the arch
     return impl->builder.compileKernels(subject, *lowered);
   });
   if (!built)

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,21 @@ struct Program : CompiledKernels {
   ResolvedRequest request;
 };
 
+/// Where a request stands in the cache on disk.
+struct Standing {
+  struct Kernel {
+    std::string symbol;
+    std::string key;
+    bool isStored = false;
+  };
+  std::string key;   ///< of the program record
+  std::string facts; ///< what the key was made of, one a line
+  bool isIndexed = false;
+  /// Of the record, or where there is none, what the request would be compiled to.
+  std::vector<Kernel> kernels;
+  std::optional<Error> unknown; ///< why the kernels cannot be named
+};
+
 struct CompilerOptions {
   jit::Settings settings; ///< the environment and the caller's options already read
   jit::LogSink log = jit::standardErrorSink();
@@ -61,6 +77,12 @@ public:
   /// The one kernel that computes scalar programs on a GPU, for all ops: see
   /// templates/vocab/scalars_launch.h.
   Result<std::shared_ptr<const CompiledKernels>> scalarsKernel(const std::string &target);
+  /// The target of requests for a GPU of this compute capability: its own arch ("sm_86"), or for a
+  /// GPU newer than NVRTC the newest virtual one ("compute_90"), told once in the log. Without an
+  /// NVRTC, and in strict mode, its own arch. Opens NVRTC: ask once per device.
+  Result<std::string> targetOf(int major, int minor);
+  /// Compiles nothing, and counts as no use of what it finds.
+  Result<Standing> standing(const Request &request);
   /// Text of a stage of the request's way down; never cached.
   Result<std::string> text(const Request &request, Stage stage);
 

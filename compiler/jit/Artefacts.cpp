@@ -127,8 +127,7 @@ Result<ArtefactPtr> findArtefact(Cache &cache, EntryKind kind, const std::string
   return artefactOf(entry, key, 0);
 }
 
-Result<ProgramRecord> compileProgram(Cache &cache, const std::string &key,
-                                     const std::string &description,
+Result<ProgramRecord> compileProgram(Cache &cache, const ProgramRequest &request,
                                      const std::function<Result<ProgramRecord>()> &make) {
   auto produce = [&]() -> Result<Entry> {
     Result<ProgramRecord> record = make();
@@ -136,9 +135,10 @@ Result<ProgramRecord> compileProgram(Cache &cache, const std::string &key,
       return record.takeError();
     Entry entry;
     entry.add(Section::Record, encode(*record));
+    entry.add(Section::Facts, request.facts);
     return entry;
   };
-  Result<EntryPtr> entry = cache.get(EntryKind::Program, key, description, produce);
+  Result<EntryPtr> entry = cache.get(EntryKind::Program, request.key, request.description, produce);
   if (!entry)
     return entry.takeError();
   return decodeProgramRecord(sectionOf(**entry, Section::Record));

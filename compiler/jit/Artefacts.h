@@ -23,12 +23,15 @@ struct Artefact {
   std::string_view source; ///< CUDA or phase-level text
   std::string_view log;
   double milliseconds = 0; ///< of the compile, where this call made it; 0 for a hit
+
+  /// What a loader is given. A zero follows it in memory, as loaders of PTX want it.
+  std::string_view image() const { return code.empty() ? ptx : code; }
 };
 using ArtefactPtr = std::shared_ptr<const Artefact>;
 
 struct KernelRequest {
   std::string source;
-  std::string arch;        ///< value of --gpu-architecture: CompileTarget::option
+  std::string arch;        ///< value of --gpu-architecture: target::gpuArchitecture
   LaunchRecord launch;     ///< registers, spills and stack are filled in
   std::string description; ///< for strict mode: "adamw for sm_90, param=f32 grad=bf16"
 };
@@ -57,9 +60,14 @@ Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,
 /// What memory or disk has under a key of a program record; null when no layer has it.
 Result<ArtefactPtr> findArtefact(Cache &cache, EntryKind kind, const std::string &key);
 
+struct ProgramRequest {
+  std::string key;
+  std::string description; ///< in words, as in KernelRequest
+  std::string facts;       ///< what the key was made of, one a line: kept for `cache explain`
+};
+
 /// The record from memory or disk, or from `make`, which runs the compiler's passes.
-Result<ProgramRecord> compileProgram(Cache &cache, const std::string &key,
-                                     const std::string &description,
+Result<ProgramRecord> compileProgram(Cache &cache, const ProgramRequest &request,
                                      const std::function<Result<ProgramRecord>()> &make);
 
 } // namespace fw::jit

@@ -1,5 +1,6 @@
 #include "compiler/jit/Nvrtc.h"
 
+#include <algorithm>
 #include <chrono>
 #include <dlfcn.h>
 #include <filesystem>
@@ -129,6 +130,19 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(const Settings &settings,
     tried += candidate.place + ": " + candidate.path + ": " + opened.error().text + "\n";
   }
   return notFound(tried);
+}
+
+std::vector<std::shared_ptr<const Nvrtc>> Nvrtc::openAll(const Settings &settings,
+                                                         const SearchWorld &world) {
+  std::vector<std::shared_ptr<const Nvrtc>> all;
+  for (const NvrtcCandidate &candidate : nvrtcCandidates(settings, world)) {
+    Result<std::shared_ptr<const Nvrtc>> opened = openOne(candidate);
+    if (opened && std::ranges::none_of(all, [&](const auto &earlier) {
+          return earlier->libraryPath == (*opened)->libraryPath;
+        }))
+      all.push_back(std::move(*opened));
+  }
+  return all;
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::openOne(const NvrtcCandidate &candidate) {

@@ -15,12 +15,18 @@ public:
   static Result<std::shared_ptr<const Nvrtc>> open(const Settings &settings,
                                                    const SearchWorld &world = {});
 
+  /// Every one that opens, in the order of the search: open() takes the first.
+  static std::vector<std::shared_ptr<const Nvrtc>> openAll(const Settings &settings,
+                                                           const SearchWorld &world = {});
+
   std::string version() const override;
   std::vector<int> supportedArchs() const override;
   std::vector<std::string> flags() const override;
   Result<CompiledKernel> compile(const std::string &source, const std::string &name,
                                  const std::string &arch,
                                  std::span<const std::string> flags) const override;
+
+  int majorVersion() const { return major; }
 
   /// The file that was opened, links resolved.
   const std::string &path() const { return libraryPath; }

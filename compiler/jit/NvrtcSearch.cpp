@@ -26,15 +26,14 @@ public:
       folder(root + lib, place);
   }
 
-  /// A Python installation: its packages carry NVRTC for CUDA 13 and 12 in different folders.
+  /// A Python installation.
   void python(const std::string &root, const std::string &place) {
     if (root.empty())
       return;
     for (const std::string &version : world.list(root + "/lib"))
       if (version.starts_with("python3"))
-        for (const char *packages : {"/site-packages", "/dist-packages"})
-          for (const char *package : {"/nvidia/cu13/lib", "/nvidia/cuda_nvrtc/lib"})
-            folder(root + "/lib/" + version + packages + package, place);
+        for (const char *name : {"/site-packages", "/dist-packages"})
+          packages(root + "/lib/" + version + name, place);
   }
 
   void pythonOnPath() {
@@ -58,6 +57,15 @@ public:
         prefix("/usr/local/" + *name, "/usr/local/cuda*");
   }
 
+  /// The folder of tools/install-deps, which stands in tools/lib/env.sh too.
+  void fetched() {
+    std::string data = variable("XDG_DATA_HOME"), home = variable("HOME");
+    if (data.empty() && !home.empty())
+      data = home + "/.local/share";
+    if (!data.empty())
+      packages(data + "/fusewright/nvrtc", "what tools/install-deps fetched");
+  }
+
   std::string variable(const char *name) const {
     const char *value = world.environment(name);
     return value ? value : "";
@@ -71,6 +79,12 @@ private:
     for (const char *name : libraryNames)
       if (std::find(names.begin(), names.end(), name) != names.end())
         found.push_back({path + "/" + name, place});
+  }
+
+  /// Python packages carry NVRTC for CUDA 13 and 12 in different folders.
+  void packages(const std::string &root, const std::string &place) {
+    for (const char *package : {"/nvidia/cu13/lib", "/nvidia/cuda_nvrtc/lib"})
+      folder(root + package, place);
   }
 
   void pythonAt(const std::string &bin) {
@@ -128,6 +142,7 @@ std::vector<NvrtcCandidate> nvrtcCandidates(const Settings &settings, const Sear
   search.prefix(search.variable("CONDA_PREFIX"), "CONDA_PREFIX");
   search.python(search.variable("CONDA_PREFIX"), "packages of CONDA_PREFIX");
   search.toolkits();
+  search.fetched();
   return search.found;
 }
 

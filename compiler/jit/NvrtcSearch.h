@@ -30,8 +30,8 @@ struct NvrtcCandidate {
 };
 
 /// FUSEWRIGHT_NVRTC alone where it is set; else the loader's path, CUDA_HOME and CUDA_PATH, the
-/// packages of the virtual environment and of the python3 on PATH, conda, /usr/local/cuda*. Newest
-/// version first in each.
+/// packages of the virtual environment and of the python3 on PATH, conda, /usr/local/cuda*, what
+/// tools/install-deps has fetched. Newest version first in each.
 std::vector<NvrtcCandidate> nvrtcCandidates(const Settings &settings,
                                             const SearchWorld &world = {});
 

@@ -46,6 +46,8 @@ constexpr Arch archRows[] = {
 #undef FW_FEATURE_SET
 #undef FW_ARCH
 
+constexpr std::string_view kReal = "sm_", kVirtual = "compute_";
+
 std::string joinedNames() {
   std::string names;
   for (const Arch &arch : archRows)
@@ -56,16 +58,8 @@ std::string joinedNames() {
 std::string joinedNumbers(std::span<const int> numbers) {
   std::string text;
   for (int number : numbers)
-    text += (text.empty() ? "sm_" : ", sm_") + std::to_string(number);
+    text += (text.empty() ? "" : ", ") + std::string(kReal) + std::to_string(number);
   return text.empty() ? "none" : text;
-}
-
-const Arch *newestRowUpTo(int number) {
-  const Arch *best = nullptr;
-  for (const Arch &arch : archRows)
-    if (arch.number <= number)
-      best = &arch;
-  return best;
 }
 
 std::string dotted(int number) {
@@ -76,27 +70,36 @@ bool contains(std::span<const int> numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-Error tooOld(int number, std::span<const int> supported) {
-  return {.code = Code::TOOLCHAIN,
-          .text = "expected a device that this NVRTC compiles for (" + joinedNumbers(supported) +
-                  "), got compute capability " + dotted(number),
-          .remedy = "use an older NVRTC that still knows the device (FUSEWRIGHT_NVRTC=path)"};
+/// The newest row up to `number` that `toolchain` compiles for; every row does for none.
+const Arch *newestCommonRow(int number, const Toolchain *toolchain) {
+  const Arch *best = nullptr;
+  for (const Arch &arch : archRows)
+    if (arch.number <= number && (!toolchain || contains(toolchain->supported, arch.number)))
+      best = &arch;
+  return best;
 }
 
-// NVRTC has learnt an arch that this table has not: right code by the rules of the nearest older
-// row.
-Result<CompileTarget> newerThanTable(int number) {
-  const Arch *row = newestRowUpTo(number);
-  std::string name = "sm_" + std::to_string(number);
-  if (!row)
-    return Error{.code = Code::TOOLCHAIN,
-                 .text = "expected a device of compute capability " + dotted(archRows[0].number) +
-                         " or newer, got " + dotted(number),
-                 .remedy = "run on the CPU or on a newer GPU"};
-  return CompileTarget{.option = name,
-                       .row = row,
-                       .note = name + " is not in the arch table: scheduled by the rules of " +
-                               row->name + "; a newer fusewright may be faster there"};
+Error tooOld(int number, const Toolchain *toolchain) {
+  if (number < archRows[0].number)
+    return {.code = Code::TOOLCHAIN,
+            .text = "expected a GPU of compute capability " + dotted(archRows[0].number) +
+                    " or newer, got " + dotted(number),
+            .remedy = "run on the CPU or on a newer GPU"};
+  return {.code = Code::TOOLCHAIN,
+          .text = "expected a GPU that " + toolchain->version + " compiles for (" +
+                  joinedNumbers(toolchain->supported) + "), got compute capability " +
+                  dotted(number),
+          .remedy = "point FUSEWRIGHT_NVRTC at an older NVRTC, which still knows it"};
+}
+
+/// Why a device gets PTX of `used`, and what would give it machine code. `own` is its row, if any.
+std::string noteOf(int number, const Arch *own, const Arch &used, const Toolchain *toolchain) {
+  std::string how = ": the driver finishes PTX of " + virtualName(used) + "; ";
+  if (own)
+    return "GPU " + dotted(number) + " is newer than " + toolchain->version + how +
+           "install NVRTC " + own->nvrtc + " or newer to compile for the GPU itself";
+  return "GPU " + dotted(number) + " is newer than this fusewright" + how +
+         "a newer fusewright may compile for the GPU itself";
 }
 
 } // namespace
@@ -105,7 +108,7 @@ std::span<const Arch> archs() { return archRows; }
 
 Result<const Arch *> findArch(std::string_view name) {
   for (const Arch &arch : archRows)
-    if (arch.name == name)
+    if (arch.name == name || virtualName(arch) == name)
       return &arch;
   return Error{.code = Code::USAGE,
                .text = "expected an arch (" + joinedNames() + "), got '" + std::string(name) + "'",
@@ -120,6 +123,7 @@ const Arch *findArch(int major, int minor) {
 }
 
 bool isCpuTarget(std::string_view name) { return name == "cpu"; }
+bool isVirtualTarget(std::string_view name) { return name.starts_with(kVirtual); }
 
 bool has(const Arch &arch, Feature feature) { return arch.features.contains(feature); }
 
@@ -141,42 +145,32 @@ std::string compileName(const Arch &arch, std::span<const Feature> used) {
   return std::string(arch.name) + (accelerated ? "a" : "");
 }
 
-std::string virtualName(const Arch &arch) { return "compute_" + std::to_string(arch.number); }
-
-Result<CompileTarget> compileTargetFor(int major, int minor, std::span<const int> supported) {
-  int number = 10 * major + minor;
-  const Arch *exact = findArch(major, minor);
-  if (exact && contains(supported, number))
-    return CompileTarget{.option = exact->name, .row = exact};
-
-  if (contains(supported, number))
-    return newerThanTable(number);
-
-  int newest = 0;
-  for (int candidate : supported)
-    if (candidate <= number && newestRowUpTo(candidate))
-      newest = std::max(newest, candidate);
-  if (newest == 0)
-    return tooOld(number, supported);
-  return CompileTarget{.option = "compute_" + std::to_string(newest),
-                       .row = newestRowUpTo(newest),
-                       .ptx = true,
-                       .note =
-                           "the device has compute capability " + dotted(number) +
-                           ", this NVRTC knows up to " + dotted(newest) +
-                           ": the driver compiles PTX of that arch; get an NVRTC that lists sm_" +
-                           std::to_string(number) + " for the best code"};
+std::string virtualName(const Arch &arch) {
+  return std::string(kVirtual) + std::to_string(arch.number);
 }
 
-Result<CompileTarget> compileTargetFor(const Arch &arch, std::span<const int> supported) {
-  if (contains(supported, arch.number))
-    return CompileTarget{.option = arch.name, .row = &arch};
-  return Error{
-      .code = Code::TOOLCHAIN,
-      .text = "expected an arch that this NVRTC compiles for (" + joinedNumbers(supported) +
-              "), got '" + arch.name + "'",
-      .remedy =
-          "install an NVRTC that knows it and point FUSEWRIGHT_NVRTC at it, or leave the arch out"};
+Result<std::string> gpuArchitecture(std::string_view target, std::span<const int> supported) {
+  Result<const Arch *> arch = findArch(target);
+  if (!arch)
+    return arch.takeError();
+  if (contains(supported, (*arch)->number))
+    return std::string(target);
+  return Error{.code = Code::TOOLCHAIN,
+               .text = "expected an arch that this NVRTC compiles for (" +
+                       joinedNumbers(supported) + "), got '" + std::string(target) + "'",
+               .remedy = std::string("point FUSEWRIGHT_NVRTC at one that knows it, which ") +
+                         (*arch)->nvrtc + " was the first to do, or leave the arch out"};
+}
+
+Result<DeviceTarget> targetOfDevice(int major, int minor, const Toolchain *toolchain) {
+  int number = 10 * major + minor;
+  const Arch *own = findArch(major, minor);
+  const Arch *common = newestCommonRow(number, toolchain);
+  if (!common)
+    return tooOld(number, toolchain);
+  if (common == own)
+    return DeviceTarget{own->name};
+  return DeviceTarget{virtualName(*common), noteOf(number, own, *common, toolchain)};
 }
 
 } // namespace fw::target

@@ -1,6 +1,8 @@
 // The only questions one may ask about a GPU arch: has(feature), limit(name), and how it is
-// compiled for. No other room compares SM numbers. `cpu` is a target too, but not an arch: see
-// isCpuTarget.
+// compiled for. No other room compares SM numbers.
+//
+// A request's target is "cpu", a real arch ("sm_90": machine code for it alone) or a virtual one
+// ("compute_90": PTX, which the driver finishes for any GPU from that arch on).
 #pragma once
 
 #include "compiler/support/Error.h"
@@ -11,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fw::target {
 
@@ -44,7 +47,8 @@ private:
 /// A row of archs.def. Ask through has() and limit(); `number` is for drivers and for this room.
 struct Arch {
   const char *name;
-  int number; ///< 10 * major + minor of the compute capability
+  int number;        ///< 10 * major + minor of the compute capability
+  const char *nvrtc; ///< first version that compiles for it, of those we work with
   FeatureSet features;
   int64_t registers_per_sm;
   int64_t registers_per_thread = 255;
@@ -59,7 +63,8 @@ struct Arch {
 /// Every arch we know, oldest first.
 std::span<const Arch> archs();
 
-/// The row of "sm_90"; USAGE with the list of names when there is none.
+/// The row of "sm_90", which is the row of "compute_90" too: features and limits are the same.
+/// USAGE with the list of names when there is none.
 Result<const Arch *> findArch(std::string_view name);
 
 /// The row of a device with this compute capability, or null: a device may be newer than the table.
@@ -67,6 +72,9 @@ const Arch *findArch(int major, int minor);
 
 /// True for "cpu", the target that is not a GPU arch.
 bool isCpuTarget(std::string_view name);
+
+/// True for a target whose code the driver finishes: "compute_90".
+bool isVirtualTarget(std::string_view name);
 
 bool has(const Arch &arch, Feature feature);
 int64_t limit(const Arch &arch, Limit name);
@@ -80,20 +88,26 @@ std::string compileName(const Arch &arch, std::span<const Feature> used = {});
 /// The virtual arch of the same number, for PTX text: "compute_90".
 std::string virtualName(const Arch &arch);
 
-/// How to compile for a device with one NVRTC.
-struct CompileTarget {
-  std::string option;    ///< value of --gpu-architecture
-  const Arch *row;       ///< whose features and limits hold: never newer than `option`
-  bool ptx = false;      ///< the driver finishes the compilation
+/// What NVRTC is told for a request's target: that arch and never another. `supported` holds
+/// compute capabilities as 10 * major + minor, as NVRTC lists them; TOOLCHAIN when the target is
+/// not among them.
+Result<std::string> gpuArchitecture(std::string_view target, std::span<const int> supported);
+
+/// An NVRTC, as far as archs go.
+struct Toolchain {
+  std::string version; ///< "nvrtc 12.0"
+  std::vector<int> supported;
+};
+
+struct DeviceTarget {
+  std::string name;      ///< of the target
   std::string note = {}; ///< to be shown once; empty for the normal case
 };
 
-/// A real arch gives cubin. A device newer than NVRTC gets PTX of the newest virtual arch it can
-/// run, with a note; a device older than all that NVRTC knows is a TOOLCHAIN error. `supported`
-/// holds compute capabilities as 10 * major + minor, as NVRTC lists them.
-Result<CompileTarget> compileTargetFor(int major, int minor, std::span<const int> supported);
-
-/// The same for a name given by the user, who wants exactly this arch: never PTX of another one.
-Result<CompileTarget> compileTargetFor(const Arch &arch, std::span<const int> supported);
+/// The target of a request for a device: its own arch, or where `toolchain` or our table is older
+/// than the device, the newest virtual arch that both know, with a note. A device older than all of
+/// them is a TOOLCHAIN error. Null is a machine that compiles nothing: its cache has been filled
+/// elsewhere, with the device's own arch.
+Result<DeviceTarget> targetOfDevice(int major, int minor, const Toolchain *toolchain);
 
 } // namespace fw::target

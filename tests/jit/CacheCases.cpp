@@ -345,7 +345,7 @@ TEST(CacheCases, case_O01) {
       ProgramRecord record;
       std::string key = programKey("adamw | p=f32", "op hash");
       Result<ProgramRecord> program =
-          compileProgram(cache, key, "adamw", [&]() -> Result<ProgramRecord> {
+          compileProgram(cache, {key, "adamw", "op adamw\n"}, [&]() -> Result<ProgramRecord> {
             Result<ArtefactPtr> kernel = compileKernel(cache, compiler, requestFor("adamw"));
             if (!kernel)
               return kernel.error();
@@ -368,7 +368,7 @@ TEST(CacheCases, case_O07) {
        {"before", "after"}) { // any source of the compiler or a template was edited
     Cache cache(optionsFor(folder.path));
     std::string key = programKey("request", "op hash", buildId);
-    ASSERT_TRUE(compileProgram(cache, key, "x", [&]() -> Result<ProgramRecord> {
+    ASSERT_TRUE(compileProgram(cache, {key, "x", ""}, [&]() -> Result<ProgramRecord> {
       EXPECT_TRUE(givesRightKernel(cache, compiler, "the same emitted text"));
       return ProgramRecord();
     }));

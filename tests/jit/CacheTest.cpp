@@ -153,7 +153,7 @@ TEST(Cache, strictModeMakesRecordsAnewButNoCode) {
   options.strict = true;
   Cache cache(options);
   auto make = [] { return Result<ProgramRecord>(ProgramRecord()); };
-  EXPECT_TRUE(compileProgram(cache, programKey("request", "hash"), "scale", make));
+  EXPECT_TRUE(compileProgram(cache, {programKey("request", "hash"), "scale", ""}, make));
   auto object =
       compileObject(cache, {.phaseText = "module"}, [] { return Result<std::string>("code"); });
   EXPECT_EQ(object.error().code, Code::STRICT_MISS);
@@ -549,7 +549,7 @@ TEST(Cache, programsAndObjectsTakeTheSameRoad) {
   std::string key = programKey("request", "hash");
   for (int i = 0; i < 2; ++i) {
     Cache cache(optionsFor(folder.path));
-    Result<ProgramRecord> got = compileProgram(cache, key, "scale", make);
+    Result<ProgramRecord> got = compileProgram(cache, {key, "scale", ""}, make);
     ASSERT_TRUE(got);
     EXPECT_EQ(*got, record);
   }

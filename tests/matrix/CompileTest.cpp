@@ -58,11 +58,10 @@ Result<jit::CompiledKernel> compileRow(const jit::KernelCompiler &compiler,
   if (!low)
     return low.takeError();
   lowered = std::move(*low);
-  auto arch = target::findArch(request.request.target);
-  auto how = target::compileTargetFor(**arch, compiler.supportedArchs());
+  auto arch = target::gpuArchitecture(request.request.target, compiler.supportedArchs());
   jit::LaunchRecord &launch = lowered.record.kernels[0].launch;
   auto kernel =
-      compiler.compile(lowered.sources[0], launch.symbol + ".cu", how->option, compiler.flags());
+      compiler.compile(lowered.sources[0], launch.symbol + ".cu", *arch, compiler.flags());
   if (kernel && kernel->resources.size() == 1)
     launch.spillBytes = kernel->resources[0].spillBytes;
   return kernel;
@@ -105,7 +104,7 @@ std::vector<std::string> supportedArchs(const jit::KernelCompiler &compiler) {
   std::vector<std::string> names;
   auto supported = compiler.supportedArchs();
   for (const target::Arch &arch : target::archs())
-    if (target::compileTargetFor(arch, supported))
+    if (target::gpuArchitecture(arch.name, supported))
       names.push_back(arch.name);
   return names;
 }

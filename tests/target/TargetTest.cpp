@@ -85,55 +85,82 @@ TEST(Target, onlyAcceleratedFeaturesChangeTheCompileName) {
   EXPECT_EQ(compileName(arch("sm_90"), accelerated), "sm_90a");
 }
 
-constexpr int nvrtcUpToHopper[] = {75, 80, 86, 87, 89, 90};
+const Toolchain kUpToHopper = {"nvrtc 12.0", {75, 80, 86, 87, 89, 90}};
+
+TEST(Target, aVirtualArchHasTheRowOfItsNumber) {
+  EXPECT_EQ(*findArch("compute_90"), &arch("sm_90"));
+  EXPECT_EQ(virtualName(arch("sm_121")), "compute_121");
+  EXPECT_TRUE(isVirtualTarget("compute_90"));
+  for (const char *name : {"sm_90", "cpu"})
+    EXPECT_FALSE(isVirtualTarget(name)) << name;
+  for (const char *name : {"compute_91", "compute_", "compute_90a"})
+    EXPECT_FALSE(findArch(name)) << name;
+}
 
 TEST(Target, knownDeviceGetsItsOwnArch) {
-  Result<CompileTarget> target = compileTargetFor(8, 6, nvrtcUpToHopper);
+  Result<DeviceTarget> target = targetOfDevice(8, 6, &kUpToHopper);
   ASSERT_TRUE(target);
-  EXPECT_EQ(target->option, "sm_86");
-  EXPECT_EQ(target->row, &arch("sm_86"));
-  EXPECT_FALSE(target->ptx);
+  EXPECT_EQ(target->name, "sm_86");
   EXPECT_EQ(target->note, "");
 }
 
 // GPU newer than NVRTC: PTX of the newest virtual arch, and one note.
 TEST(Target, case_P01) {
-  Result<CompileTarget> target = compileTargetFor(12, 1, nvrtcUpToHopper);
+  Result<DeviceTarget> target = targetOfDevice(12, 1, &kUpToHopper);
   ASSERT_TRUE(target);
-  EXPECT_EQ(target->option, "compute_90");
-  EXPECT_EQ(target->row, &arch("sm_90"));
-  EXPECT_TRUE(target->ptx);
-  EXPECT_EQ(
-      target->note,
-      "the device has compute capability 12.1, this NVRTC knows up to 9.0: the driver compiles PTX "
-      "of that arch; get an NVRTC that lists sm_121 for the best code");
+  EXPECT_EQ(target->name, "compute_90");
+  EXPECT_EQ(target->note,
+            "GPU 12.1 is newer than nvrtc 12.0: the driver finishes PTX of compute_90; "
+            "install NVRTC 12.9 or newer to compile for the GPU itself");
+}
+
+TEST(Target, virtualArchIsNeverNewerThanTheDevice) {
+  const Toolchain gap = {"nvrtc 12.9", {75, 80, 90, 100, 103, 120, 121}};
+  EXPECT_EQ(targetOfDevice(11, 0, &gap)->name, "compute_103");
 }
 
 TEST(Target, deviceThatNvrtcNoLongerKnowsIsRefused) {
-  Result<CompileTarget> target = compileTargetFor(7, 0, nvrtcUpToHopper);
+  const Toolchain fromAmpere = {"nvrtc 15.0", {80, 90}};
+  Result<DeviceTarget> target = targetOfDevice(7, 5, &fromAmpere);
   ASSERT_FALSE(target);
   EXPECT_EQ(target.error().code, Code::TOOLCHAIN);
-  EXPECT_EQ(target.error().text,
-            "expected a device that this NVRTC compiles for (sm_75, sm_80, sm_86, sm_87, sm_89, "
-            "sm_90), got compute capability 7.0");
+  EXPECT_EQ(target.error().text, "expected a GPU that nvrtc 15.0 compiles for (sm_80, sm_90), got "
+                                 "compute capability 7.5");
 }
 
-TEST(Target, archThatOnlyNvrtcKnowsTakesTheRulesOfTheNearestOlderRow) {
-  const int supported[] = {90, 990};
-  Result<CompileTarget> target = compileTargetFor(99, 0, supported);
-  ASSERT_TRUE(target);
-  EXPECT_EQ(target->option, "sm_990");
-  EXPECT_EQ(target->row, &archs().back());
-  EXPECT_FALSE(target->ptx);
-  EXPECT_NE(target->note.find("not in the arch table"), std::string::npos);
+TEST(Target, deviceOlderThanTheTableIsRefused) {
+  for (const Toolchain *toolchain : {&kUpToHopper, static_cast<const Toolchain *>(nullptr)}) {
+    Result<DeviceTarget> target = targetOfDevice(7, 0, toolchain);
+    ASSERT_FALSE(target);
+    EXPECT_EQ(target.error().code, Code::TOOLCHAIN);
+    EXPECT_EQ(target.error().text, "expected a GPU of compute capability 7.5 or newer, got 7.0");
+  }
 }
 
-TEST(Target, archGivenByNameIsNeverReplaced) {
-  EXPECT_EQ(compileTargetFor(arch("sm_89"), nvrtcUpToHopper)->option, "sm_89");
-  Result<CompileTarget> target = compileTargetFor(arch("sm_120"), nvrtcUpToHopper);
-  ASSERT_FALSE(target);
-  EXPECT_EQ(target.error().code, Code::TOOLCHAIN);
-  EXPECT_NE(target.error().text.find("got 'sm_120'"), std::string::npos);
+TEST(Target, deviceNewerThanTheTableTakesTheNewestRow) {
+  const Toolchain newer = {"nvrtc 20.0", {90, 120, 121, 990}};
+  for (const Toolchain *toolchain : {&newer, static_cast<const Toolchain *>(nullptr)}) {
+    Result<DeviceTarget> target = targetOfDevice(99, 0, toolchain);
+    ASSERT_TRUE(target);
+    EXPECT_EQ(target->name, virtualName(archs().back()));
+    EXPECT_NE(target->note.find("GPU 99.0 is newer than this fusewright"), std::string::npos);
+  }
+}
+
+TEST(Target, withoutNvrtcADeviceKeepsItsOwnArch) {
+  EXPECT_EQ(targetOfDevice(12, 1, nullptr)->name, "sm_121");
+}
+
+TEST(Target, targetGivenByNameIsNeverReplaced) {
+  EXPECT_EQ(*gpuArchitecture("sm_89", kUpToHopper.supported), "sm_89");
+  EXPECT_EQ(*gpuArchitecture("compute_89", kUpToHopper.supported), "compute_89");
+  for (std::string name : {"sm_120", "compute_120"}) {
+    Result<std::string> target = gpuArchitecture(name, kUpToHopper.supported);
+    ASSERT_FALSE(target);
+    EXPECT_EQ(target.error().code, Code::TOOLCHAIN);
+    EXPECT_NE(target.error().text.find("got '" + name + "'"), std::string::npos);
+    EXPECT_NE(target.error().remedy.find("12.8"), std::string::npos);
+  }
 }
 
 } // namespace
