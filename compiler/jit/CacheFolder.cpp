@@ -1,53 +1,14 @@
 #include "compiler/jit/CacheFolder.h"
 
-#include "compiler/jit/Hash.h"
-
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <tuple>
 #include <unistd.h>
 
 namespace fw::jit {
 namespace {
-
-struct FaultRow {
-  const char *name;
-  const char *what;
-  const char *remedy;
-};
-constexpr FaultRow faults[] = {
-#define FW_CACHE_FAULT(id, ...) {.name = #id, __VA_ARGS__},
-#include "compiler/jit/cache_faults.def"
-#undef FW_CACHE_FAULT
-};
-
-constexpr time_t hour = 3600;
-
-/// Which fault a failed write means.
-CacheFailure writeFailure(const std::string &path, int error) {
-  bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return {full ? CacheFault::Full : CacheFault::Unwritable, path + ": " + systemText(error)};
-}
-
-bool meansUnwritable(int error) {
-  return error == EROFS || error == EACCES || error == EPERM || error == ENOENT || error == ENOTDIR;
-}
-
-template <class F> void forEachName(const std::string &folder, F &&f) {
-  DIR *stream = ::opendir(folder.c_str());
-  if (!stream)
-    return;
-  while (const dirent *entry = ::readdir(stream))
-    if (entry->d_name[0] != '.')
-      f(std::string(entry->d_name));
-  ::closedir(stream);
-}
 
 /// Reads a file of known length; false when it changed under us or cannot be read.
 bool readWhole(int file, std::string &bytes) {
@@ -81,20 +42,6 @@ bool makeParents(const std::string &path) {
 }
 
 } // namespace
-
-const char *causeName(CacheFault fault) { return faults[size_t(fault)].name; }
-
-std::string render(const CacheFailure &failure) {
-  const FaultRow &row = faults[size_t(failure.fault)];
-  return std::string(row.what) + " (" + failure.detail + "); " + row.remedy;
-}
-
-CacheFailure lockFailure(const std::string &path, int error) {
-  bool full = error == ENOSPC || error == EDQUOT;
-  if (full || meansUnwritable(error))
-    return writeFailure(path, error);
-  return {CacheFault::NoLock, path + ": " + systemText(error)};
-}
 
 std::variant<std::unique_ptr<CacheFolder>, CacheFailure> CacheFolder::open(const std::string &path,
                                                                            Options options) {
@@ -186,7 +133,7 @@ CacheRead CacheFolder::read(EntryKind kind, const std::string &key, Purpose purp
   if (!entry)
     return {nullptr, CacheFailure{CacheFault::Damaged, path + ": " + entry.error().text}};
   // Used lately: removed late. A failure only makes it look older.
-  if (purpose == Purpose::Use && !options.readOnly && ::time(nullptr) - facts.st_mtime > hour)
+  if (purpose == Purpose::Use && !options.readOnly && ::time(nullptr) - facts.st_mtime > kHour)
     ::futimens(file.get(), nullptr);
   return {std::make_shared<const Entry>(std::move(*entry)), std::nullopt};
 }
@@ -267,86 +214,6 @@ void CacheFolder::account(uint64_t written) {
   }
   writtenSinceTrim = 0;
   trim(options.maxBytes);
-}
-
-std::vector<CacheListing> CacheFolder::list() const {
-  std::vector<CacheListing> listing;
-  for (size_t i = 0; i < size_t(EntryKind::count); ++i) {
-    EntryKind kind = EntryKind(i);
-    std::string folder = kindPath(kind), suffix = suffixOf(kind);
-    if (distrust(kind))
-      continue;
-    forEachName(folder, [&](const std::string &name) {
-      std::string key = name.substr(0, 64), path = folder + "/" + name;
-      struct stat facts;
-      if (isKey(key) && name == key + suffix && ::lstat(path.c_str(), &facts) == 0 &&
-          S_ISREG(facts.st_mode))
-        listing.push_back({kind, key, path, uint64_t(facts.st_size), facts.st_mtime});
-    });
-  }
-  std::sort(listing.begin(), listing.end(), [](const CacheListing &a, const CacheListing &b) {
-    return std::tie(a.kind, a.key) < std::tie(b.kind, b.key);
-  });
-  return listing;
-}
-
-std::vector<CacheListing> CacheFolder::excess(uint64_t bytes, time_t since) const {
-  std::vector<CacheListing> entries = list();
-  std::sort(entries.begin(), entries.end(), [](const CacheListing &a, const CacheListing &b) {
-    return std::tie(a.used, a.key) < std::tie(b.used, b.key);
-  });
-  uint64_t left = 0;
-  for (const CacheListing &entry : entries)
-    left += entry.bytes;
-  auto first = std::find_if(entries.begin(), entries.end(), [&](const CacheListing &entry) {
-    if (left <= bytes && entry.used >= since)
-      return true;
-    left -= entry.bytes;
-    return false;
-  });
-  entries.erase(first, entries.end());
-  return entries;
-}
-
-std::variant<bool, CacheFailure> CacheFolder::remove(const CacheListing &entry) {
-  if (files().unlink(entry.path.c_str()) == 0)
-    return true;
-  if (errno == ENOENT)
-    return false;
-  return writeFailure(entry.path, errno);
-}
-
-uint64_t CacheFolder::trim(uint64_t bytes) {
-  removeLeftovers();
-  if (excess(bytes).empty())
-    return 0;
-  uint64_t freed = 0; // with some room, so that the next write does not trim again
-  for (const CacheListing &entry : excess(bytes - bytes / 10))
-    if (auto removed = remove(entry); std::holds_alternative<bool>(removed))
-      freed += std::get<bool>(removed) ? entry.bytes : 0;
-  return freed;
-}
-
-void CacheFolder::removeLeftovers() {
-  auto isOld = [](const std::string &path) {
-    struct stat facts;
-    return ::lstat(path.c_str(), &facts) == 0 && ::time(nullptr) - facts.st_mtime > hour;
-  };
-  forEachName(stagingFolder(), [&](const std::string &name) {
-    if (std::string path = stagingFolder() + "/" + name; isOld(path))
-      files().unlink(path.c_str());
-  });
-  for (size_t i = 0; i < size_t(EntryKind::count); ++i) {
-    std::string folder = root + "/" + folderOf(EntryKind(i));
-    forEachName(folder, [&](const std::string &name) {
-      std::string path = folder + "/" + name;
-      if (!name.ends_with(".lock") || !isOld(path))
-        return;
-      FileHandle file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-      if (file && files().flock(file.get(), LOCK_EX | LOCK_NB) == 0)
-        files().unlink(path.c_str());
-    });
-  }
 }
 
 std::vector<FolderChoice> folderChoices(const Settings &settings, const Environment &environment,

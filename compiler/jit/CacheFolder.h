@@ -1,6 +1,7 @@
 // One folder of entries on disk.
 #pragma once
 
+#include "compiler/jit/CacheFaults.h"
 #include "compiler/jit/CacheFile.h"
 #include "compiler/jit/Files.h"
 #include "compiler/jit/Knobs.h"
@@ -14,27 +15,6 @@
 #include <vector>
 
 namespace fw::jit {
-
-enum class CacheFault : uint8_t {
-#define FW_CACHE_FAULT(name, ...) name,
-#include "compiler/jit/cache_faults.def"
-#undef FW_CACHE_FAULT
-};
-
-const char *causeName(CacheFault fault);
-
-/// A fault and its circumstances (path, system's words).
-struct CacheFailure {
-  CacheFault fault;
-  std::string detail;
-};
-
-/// "the kernel cache cannot be written; kernels stay in memory (/x: Read-only file system); make
-/// the ..."
-std::string render(const CacheFailure &failure);
-
-/// Which fault an errno of the lock means.
-CacheFailure lockFailure(const std::string &path, int error);
 
 /// Found, absent (neither) or failed.
 struct CacheRead {
@@ -111,6 +91,8 @@ public:
   void removeLeftovers();
 
 private:
+  static constexpr time_t kHour = 3600;
+
   CacheFolder(std::string root, Options options, mode_t mode)
       : root(std::move(root)), options(options), rootMode(mode) {}
   std::string entryPath(EntryKind kind, const std::string &key) const;

@@ -69,6 +69,27 @@ TEST(Knobs, badValuesNameTheVariableTheValueAndWhatIsAccepted) {
   }
 }
 
+TEST(Knobs, doctorHearsOfEveryWrongValue) {
+  std::vector<Error> wrong;
+  Settings settings = Settings::read(environmentOf({{"FUSEWRIGHT_STRICT", "maybe"},
+                                                    {"FUSEWRIGHT_LOG", "loud"},
+                                                    {"FUSEWRIGHT_CACHE_DIR", "/c"}}),
+                                     wrong);
+  ASSERT_EQ(wrong.size(), 2u);
+  EXPECT_NE(wrong[0].text.find("FUSEWRIGHT_STRICT"), std::string::npos);
+  EXPECT_NE(wrong[1].text.find("FUSEWRIGHT_LOG"), std::string::npos);
+  EXPECT_FALSE(settings.flag(Knob::strict));
+  EXPECT_EQ(settings.number(Knob::log), 2);
+  EXPECT_EQ(settings.text(Knob::cache_dir), "/c");
+}
+
+TEST(Knobs, bytesHaveUnits) {
+  EXPECT_EQ(parseBytes("4096"), 4096);
+  EXPECT_EQ(parseBytes("3K"), 3072);
+  for (const char *text : {"", "K", "-1", "1.5G", "99999999999T"})
+    EXPECT_EQ(parseBytes(text), std::nullopt) << text;
+}
+
 TEST(Knobs, valuesSetByAProgramAreCheckedAlike) {
   Settings settings;
   EXPECT_TRUE(settings.set(Knob::strict, "1"));

@@ -90,6 +90,21 @@ TEST(NvrtcSearch, pythonBehindALinkAndDebianPackages) {
                    "/usr/local/lib/python3.11/dist-packages/nvidia/cu13/lib/libnvrtc.so.13"}));
 }
 
+TEST(NvrtcSearch, whatInstallDepsHasFetchedComesLast) {
+  std::map<std::string, std::vector<std::string>> folders = {
+      {"/home/me/.local/share/fusewright/nvrtc/nvidia/cu13/lib", {"libnvrtc.so.13"}},
+      {"/data/fusewright/nvrtc/nvidia/cu13/lib", {"libnvrtc.so.13"}},
+      {"/usr/local", {"cuda"}},
+      {"/usr/local/cuda/lib64", {"libnvrtc.so.12"}}};
+  std::map<std::string, std::string> variables = {{"HOME", "/home/me"}};
+  EXPECT_EQ(pathsOf(worldOf(variables, folders)),
+            (Paths{"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.12",
+                   "/home/me/.local/share/fusewright/nvrtc/nvidia/cu13/lib/libnvrtc.so.13"}));
+  variables["XDG_DATA_HOME"] = "/data";
+  EXPECT_EQ(pathsOf(worldOf(variables, folders)).back(),
+            "/data/fusewright/nvrtc/nvidia/cu13/lib/libnvrtc.so.13");
+}
+
 TEST(NvrtcSearch, pyenvShimsLeadToTheVersions) {
   SearchWorld world = worldOf(
       {{"PATH", "/p/shims"}},
