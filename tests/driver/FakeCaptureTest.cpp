@@ -151,6 +151,13 @@ TEST_F(CudaCapture, ARelaxedThreadMayDoMore) {
   EXPECT_EQ(read(made, 16), Bytes(16, 4));
 }
 
+TEST_F(CudaCapture, ARelaxedCaptureForbidsNothing) {
+  const CUstream origin = stream();
+  OK(cu.streamBeginCapture(origin, CaptureMode::RELAXED));
+  OK(cu.memFree(allocate(16)));
+  OK(cu.graphExecDestroy(instantiate(origin, 0)));
+}
+
 TEST_F(CudaCapture, OtherThreadsSeeGlobalCapturesAlone) {
   for (int mode : {CaptureMode::GLOBAL, CaptureMode::THREAD_LOCAL, CaptureMode::RELAXED}) {
     const CUstream origin = stream();

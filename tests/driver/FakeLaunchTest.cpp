@@ -187,8 +187,9 @@ TEST_F(FakeLaunch, GraphsKeepTheirParameters) {
   EXPECT_EQ(counts().launches, 0u);
   OK(cu.graphInstantiate(&exec, graph, 0));
   OK(cu.graphLaunch(exec, queue));
-  OK(cu.graphLaunch(exec, stream())); // behind the first launch, though in another stream
-  OK(cu.ctxSynchronize());
+  const CUstream other = stream();
+  OK(cu.graphLaunch(exec, other)); // behind the first launch, though in another stream
+  OK(cu.streamSynchronize(other));
   EXPECT_EQ(numbers(), std::vector<uint32_t>(100, 64));
   EXPECT_EQ(counts().launches, 4u);
 }
