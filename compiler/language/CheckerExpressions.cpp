@@ -107,7 +107,8 @@ void Checker::reportUnknown(const Expr &expr, const std::string &name) {
     names.push_back(known);
   std::optional<std::string> near = nearest(name, names);
   error(expr.at, "expected a declared name, got " + quoted(name),
-        near ? "did you mean " + quoted(*near) : "declare it or assign it first");
+        near ? "did you mean " + quoted(*near)
+             : "declare it, as in 'hyper " + name + " = 1', or assign it on a line before");
 }
 
 // --- Options -------------------------------------------------------------------------------------

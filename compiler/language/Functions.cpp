@@ -92,8 +92,9 @@ std::optional<std::string> nearest(std::string_view name,
                                    const std::vector<std::string_view> &candidates) {
   unsigned best = static_cast<unsigned>(std::max<size_t>(1, name.size() / 3)) + 1;
   std::optional<std::string> out;
+  std::string lower = llvm::StringRef(name).lower(); // as all names of the language are
   for (std::string_view candidate : candidates) {
-    unsigned distance = llvm::StringRef(name).edit_distance(candidate, true, best);
+    unsigned distance = llvm::StringRef(lower).edit_distance(candidate, true, best);
     if (distance < best) {
       best = distance;
       out = std::string(candidate);

@@ -191,8 +191,17 @@ bool Parser::parseBlock(std::vector<Statement> &body) {
   return true;
 }
 
+/// What to do about a token that goes on where a statement should end.
+std::string_view Parser::separation(bool ofDeclaration) {
+  if (!ofDeclaration)
+    return "separate statements by ';' or a new line";
+  return continues(tokens.peek().kind)
+             ? "a default is a number, true or false"
+             : "separate names by ',' and declarations by ';' or a new line";
+}
+
 bool Parser::parseStatement(std::vector<Statement> &body) {
-  const Token &first = tokens.peek();
+  const Token first = tokens.peek();
   bool parsed = false;
   if (first.kind == TokenKind::Option) {
     parsed = parseOptions(body);
@@ -214,7 +223,7 @@ bool Parser::parseStatement(std::vector<Statement> &body) {
     return false;
   TokenKind end = tokens.peek().kind;
   return end == TokenKind::Newline || end == TokenKind::Semicolon || end == TokenKind::RightBrace ||
-         fail("the end of the statement", "separate statements by ';' or a new line");
+         fail("the end of the statement", separation(findRole(first.text).has_value()));
 }
 
 bool Parser::parseIf(std::vector<Statement> &body) {

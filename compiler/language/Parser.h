@@ -42,6 +42,7 @@ private:
   // Declarations (ParserDeclarations.cpp)
   bool parseOptions(std::vector<Statement> &body);
   bool parseOptionValue(OptionDeclaration &option);
+  std::string_view separation(bool ofDeclaration);
   bool parseDeclarations(Role role, std::vector<Statement> &body);
   bool parseDeclaration(Declaration &declaration);
   bool parseType(Declaration &declaration);

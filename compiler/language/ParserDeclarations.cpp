@@ -39,8 +39,10 @@ bool Parser::parseDeclarations(Role role, std::vector<Statement> &body) {
     if (!parseDeclaration(declaration))
       return false;
     body.push_back({std::move(declaration)});
-  } while (accept(TokenKind::Comma));
-  return true;
+    if (!accept(TokenKind::Comma))
+      return true;
+  } while (!findRole(tokens.peek().text));
+  return fail("a name", "separate declarations by ';' or a new line, not by ','");
 }
 
 bool Parser::parseDeclaration(Declaration &declaration) {
