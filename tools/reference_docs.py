@@ -39,7 +39,7 @@ TABLE_PAGES = [
     ("archs.md", "GPU archs", "compiler/target/archs.def",
      "The archs that kernels are compiled for, oldest first, as far as the installed NVRTC knows them (`fusewright doctor`). "
      "`features` names a set: what a generation adds to an older one.",
-     [("FW_ARCH", "", [("arch", "name"), ("features", "features"), ("registers of an SM", "registers_per_sm"),
+     [("FW_ARCH", "", [("arch", "name"), ("NVRTC from", "nvrtc"), ("features", "features"), ("registers of an SM", "registers_per_sm"),
                        ("threads of an SM", "threads_per_sm"), ("blocks of an SM", "blocks_per_sm"),
                        ("shared bytes of an SM", "shared_bytes_per_sm"), ("shared bytes of a block", "shared_bytes_per_block"),
                        ("blocks of a cluster", "cluster_blocks")]),
