@@ -143,7 +143,7 @@ template <class Visit> void forEachKernel(const std::vector<Job> &jobs, Visit vi
     }
     for (size_t k = 0; k < job.program->kernels.size(); ++k)
       visit(job, &job.program->record.kernels[k].launch,
-            job.program->kernels[k].image->code.size());
+            job.program->kernels[k].image->image().size());
   }
 }
 
@@ -158,7 +158,7 @@ Json toJson(const std::vector<Job> &jobs) {
                 {"symbol", launch ? Json(launch->symbol) : Json(nullptr)},
                 {"registers", launch ? Json(launch->registers) : Json(nullptr)},
                 {"spill_bytes", launch ? Json(launch->spillBytes) : Json(nullptr)},
-                {"cubin_bytes", launch ? Json(bytes) : Json(nullptr)},
+                {"image_bytes", launch ? Json(bytes) : Json(nullptr)},
                 {"ms", launch ? Json(job.program->milliseconds) : Json(nullptr)},
                 {"status", job.status()}};
     if (job.error)
@@ -172,7 +172,7 @@ std::string count(int value) { return value < 0 ? "-" : std::to_string(value); }
 
 void printTable(const std::vector<Job> &jobs) {
   Table table({"kernel", "arch", "options and features", ">registers", ">spill bytes",
-               ">cubin bytes", ">ms", "status"});
+               ">image bytes", ">ms", "status"});
   forEachKernel(jobs, [&](const Job &job, const jit::LaunchRecord *launch, size_t bytes) {
     std::string name = launch ? launch->symbol : job.name() + " " + dtypesText(job.request);
     table.add({name, job.request.target, choicesText(job.request),
@@ -188,10 +188,10 @@ void printTotals(const std::vector<Job> &jobs, size_t archs, double seconds) {
     return std::to_string(
         std::ranges::count_if(jobs, [&](const Job &job) { return job.status() == status; }));
   };
-  std::cerr << jobs.size() << " programs for " << archs << (archs == 1 ? " arch: " : " archs: ")
-            << with("compiled") << " compiled, " << with("cached") << " cached, " << with("failed")
-            << " failed, " << with("not stored") << " not stored in " << decimal(seconds, 1)
-            << " s\n";
+  std::cerr << jobs.size() << (jobs.size() == 1 ? " program for " : " programs for ") << archs
+            << (archs == 1 ? " arch: " : " archs: ") << with("compiled") << " compiled, "
+            << with("cached") << " cached, " << with("failed") << " failed, " << with("not stored")
+            << " not stored in " << decimal(seconds, 1) << " s\n";
 }
 
 void warnOfSpills(const std::vector<Job> &jobs) {
@@ -296,7 +296,8 @@ void addPrecompileCommand(CLI::App &app, Session &session) {
   CLI::App *command =
       app.add_subcommand("precompile", "Compile kernels into the cache; needs no GPU");
   command
-      ->add_option("--arch", flags->archs, "GPU archs (sm_80,sm_90), cpu, or all that NVRTC knows")
+      ->add_option("--arch", flags->archs,
+                   "GPU archs (sm_80,sm_90), compute_90 for PTX, cpu, or all that NVRTC knows")
       ->required()
       ->delimiter(',')
       ->type_name("A,B|all");

@@ -4,11 +4,7 @@
 #include "ops/ShippedOps.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <type_traits>
 
@@ -64,47 +60,6 @@ void addJsonFlag(CLI::App &command, Session &session) {
 }
 
 namespace {
-
-std::string listShipped() {
-  std::string out;
-  for (const std::string &name : shippedOpNames())
-    out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
-bool exists(const std::string &path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-bool isFolder(const std::string &path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
-}
-
-/// A pipe is as good as a regular file.
-bool isFile(const std::string &path) { return exists(path) && !isFolder(path); }
-
-/// The first `most` bytes: a file may be larger than memory, or have no end.
-Result<std::string> readStart(const std::string &path, size_t most) {
-  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  std::string text(most, '\0');
-  if (file)
-    text.resize(std::fread(text.data(), 1, most, file.get()));
-  if (!file || std::ferror(file.get()))
-    return Error{Code::USAGE,
-                 "expected a readable op file, got '" + path + "': " + std::strerror(errno),
-                 "name a text file that this user may read"};
-  return text;
-}
-
-Result<language::OpHandle> opOfFile(const std::string &path, const std::string &name) {
-  // One byte more than a text may have, so that the parser sees that it is too long.
-  Result<std::string> text = readStart(path, language::maxTextBytes + 1);
-  if (!text)
-    return text.takeError();
-  return language::parseOp(*text, path, name);
-}
 
 /// "key=value", or an error that names the flag.
 Result<std::pair<std::string, std::string>> splitPair(const std::string &flag,
@@ -199,20 +154,6 @@ Request requestOf(const language::OpHandle &op, const Profile &profile, const st
 
 } // namespace
 
-Result<language::OpHandle> findOp(const std::string &name) {
-  if (isFile(name))
-    return opOfFile(name, "");
-  if (size_t colon = name.rfind(':'); colon != std::string::npos && isFile(name.substr(0, colon)))
-    return opOfFile(name.substr(0, colon), name.substr(colon + 1));
-  std::vector<std::string> names = shippedOpNames();
-  if (std::ranges::find(names, name) != names.end())
-    return findShippedOp(name);
-  return Error{Code::USAGE,
-               std::string("expected a shipped op, a file or file:name, got ") +
-                   (isFolder(name) ? "the folder '" : "'") + name + "'",
-               "shipped ops are " + listShipped()};
-}
-
 bool namesAll(const std::vector<std::string> &names) {
   return std::ranges::find(names, "all") != names.end();
 }
@@ -230,18 +171,6 @@ std::vector<std::string> unite(const std::vector<std::string> &names,
     else
       add(name);
   return out;
-}
-
-Result<std::vector<language::OpHandle>> findOps(const std::vector<std::string> &names) {
-  std::vector<language::OpHandle> ops;
-  for (const std::string &name : unite(names, shippedOpNames())) {
-    Result<language::OpHandle> op = findOp(name);
-    if (!op)
-      return op.takeError();
-    printWarnings(*op);
-    ops.push_back(std::move(*op));
-  }
-  return ops;
 }
 
 Result<Request> makeRequest(const language::OpHandle &op, const RequestFlags &flags,

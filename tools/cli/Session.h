@@ -21,6 +21,8 @@ using Action = std::function<Result<int>()>;
 
 struct Session {
   jit::Settings settings;
+  std::vector<Error> wrongSettings; ///< of the environment; `settings` has their defaults
+  bool takesWrongSettings = false;  ///< the command itself tells them
   bool json = false;
   Action action; ///< of the command that was named
 

@@ -33,10 +33,12 @@ std::string footer() {
 }
 
 int run(Session &session) {
-  Result<jit::Settings> settings = jit::Settings::read();
-  if (!settings)
-    return printError(settings.error());
-  session.settings = std::move(*settings);
+  session.settings = jit::Settings::read(jit::processEnvironment(), session.wrongSettings);
+  for (const Error &wrong : session.wrongSettings)
+    if (!session.takesWrongSettings)
+      printError(wrong);
+  if (!session.wrongSettings.empty() && !session.takesWrongSettings)
+    return int(Code::USAGE);
   Result<int> done = session.action();
   return done ? *done : printError(done.error());
 }
@@ -74,11 +76,11 @@ int parseAndRun(int argc, char **argv) {
   CLI::App app{"Fused training kernels from equations.", "fusewright"};
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
-  app.footer(footer());
   Session session;
   for (auto add : {addOpsCommand, addShowCommand, addEmitCommand, addPrecompileCommand,
                    addVerifyCommand, addCacheCommand, addDoctorCommand})
     add(app, session);
+  app.footer(footer()); // after the commands, which would inherit it
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
