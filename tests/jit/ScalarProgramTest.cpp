@@ -151,6 +151,9 @@ TEST(ScalarProgram, checkRefusesLaterValues) {
   program.operations[0].a = 5; // its own result
   EXPECT_FALSE(check(program));
   program = biasCorrection();
+  program.operations[0].c = 5; // which the operation does not take, but the kernel reads
+  EXPECT_FALSE(check(program));
+  program = biasCorrection();
   program.slots[0] = program.valueCount();
   EXPECT_FALSE(check(program));
   program = biasCorrection();
