@@ -16,12 +16,12 @@ namespace fw {
 
 using ProgramPtr = std::shared_ptr<const Program>;
 
-Result<Stage> parseStage(std::string_view name) {
-  constexpr std::pair<std::string_view, Stage> kStages[] = {{"semantic", Stage::SEMANTIC},
-                                                            {"phases", Stage::PHASES},
-                                                            {"cuda", Stage::CUDA},
-                                                            {"ptx", Stage::PTX},
-                                                            {"llvm", Stage::LLVM}};
+Result<TextStage> parseStage(std::string_view name) {
+  constexpr std::pair<std::string_view, TextStage> kStages[] = {{"semantic", TextStage::SEMANTIC},
+                                                                {"phases", TextStage::PHASES},
+                                                                {"cuda", TextStage::CUDA},
+                                                                {"ptx", TextStage::PTX},
+                                                                {"llvm", TextStage::LLVM}};
   for (auto &[known, stage] : kStages)
     if (known == name)
       return stage;
@@ -33,13 +33,13 @@ Result<Stage> parseStage(std::string_view name) {
 namespace {
 
 /// Every stage belongs to the target that it is on the way to.
-Result<void> checkStage(const std::string &target, Stage stage) {
+Result<void> checkStage(const std::string &target, TextStage stage) {
   bool forCpu = target::isCpuTarget(target);
-  if (forCpu && (stage == Stage::CUDA || stage == Stage::PTX))
+  if (forCpu && (stage == TextStage::CUDA || stage == TextStage::PTX))
     return Error{.code = Code::USAGE,
                  .text = "expected an arch for the stages cuda and ptx, got target 'cpu'",
                  .remedy = "name one; `fusewright doctor` lists them"};
-  if (!forCpu && stage == Stage::LLVM)
+  if (!forCpu && stage == TextStage::LLVM)
     return Error{.code = Code::USAGE,
                  .text = "expected target 'cpu' for the stage llvm, got '" + target + "'",
                  .remedy = "leave the arch out"};
@@ -233,7 +233,7 @@ Result<std::shared_ptr<const CompiledKernels>> Compiler::scalarsKernel(const std
                                   std::make_shared<const CompiledKernels>(std::move(*built)));
 }
 
-Result<std::string> Compiler::text(const Request &request, Stage stage) {
+Result<std::string> Compiler::text(const Request &request, TextStage stage) {
   StandardFloatMode mode;
   if (auto fits = checkStage(request.target, stage); !fits)
     return fits.takeError();
@@ -241,11 +241,11 @@ Result<std::string> Compiler::text(const Request &request, Stage stage) {
   if (!resolved)
     return resolved.takeError();
   switch (stage) {
-  case Stage::SEMANTIC:
+  case TextStage::SEMANTIC:
     return semanticText(*resolved, /*afterFma=*/false);
-  case Stage::PHASES:
+  case TextStage::PHASES:
     return phasesText(*resolved);
-  case Stage::CUDA: {
+  case TextStage::CUDA: {
     auto lowered = lower(*resolved);
     if (!lowered)
       return lowered.takeError();
@@ -254,14 +254,14 @@ Result<std::string> Compiler::text(const Request &request, Stage stage) {
       out += source;
     return out;
   }
-  case Stage::PTX:
+  case TextStage::PTX:
     if (impl->builder.cache.isStrict())
       return Error{.code = Code::STRICT_MISS,
                    .text = "strict mode: expected a stage that needs no compile, got ptx for " +
                            describe(*resolved),
                    .remedy = "ask for the stage cuda, or leave strict mode"};
     return impl->ptxText(*resolved);
-  case Stage::LLVM:
+  case TextStage::LLVM:
     return impl->llvmText(*resolved);
   }
   return Error{Code::INTERNAL, "expected a stage, got another number"};

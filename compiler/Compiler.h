@@ -19,9 +19,10 @@
 
 namespace fw {
 
-enum class Stage { SEMANTIC, PHASES, CUDA, PTX, LLVM };
+/// What Compiler::text gives.
+enum class TextStage { SEMANTIC, PHASES, CUDA, PTX, LLVM };
 /// The stage called `name`, or an error that lists them.
-Result<Stage> parseStage(std::string_view name);
+Result<TextStage> parseStage(std::string_view name);
 
 /// One compiled kernel.
 struct ProgramKernel {
@@ -84,7 +85,7 @@ public:
   /// Compiles nothing, and counts as no use of what it finds.
   Result<Standing> standing(const Request &request);
   /// Text of a stage of the request's way down; never cached.
-  Result<std::string> text(const Request &request, Stage stage);
+  Result<std::string> text(const Request &request, TextStage stage);
 
   jit::Cache &cache();
   /// Opened by the first call that needs it; an error is found again by every call.

@@ -60,11 +60,11 @@ Result<CompileOptions> readOptions(const fw_cpu_compile_args &args) {
   CompileOptions options{.features = *features};
   if (args.unroll != 0)
     options.unroll = args.unroll;
-  auto stage = llvm::StringSwitch<std::optional<Stage>>(args.stage ? args.stage : "object")
-                   .Case("object", Stage::Object)
-                   .Case("vectors", Stage::Vectors)
-                   .Case("llvm", Stage::LlvmIr)
-                   .Case("asm", Stage::Assembly)
+  auto stage = llvm::StringSwitch<std::optional<Output>>(args.stage ? args.stage : "object")
+                   .Case("object", Output::Object)
+                   .Case("vectors", Output::Vectors)
+                   .Case("llvm", Output::LlvmIr)
+                   .Case("asm", Output::Assembly)
                    .Default(std::nullopt);
   if (!stage)
     return fw::Error{Code::USAGE, "expected a stage object, vectors, llvm or asm, got '" +
@@ -72,7 +72,7 @@ Result<CompileOptions> readOptions(const fw_cpu_compile_args &args) {
   if (options.unroll < 1 || options.unroll > kMostUnroll)
     return fw::Error{Code::USAGE, "expected an unroll of 1 to " + std::to_string(kMostUnroll) +
                                       " (0: chosen), got " + std::to_string(args.unroll)};
-  options.stage = *stage;
+  options.output = *stage;
   return options;
 }
 

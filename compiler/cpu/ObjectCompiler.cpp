@@ -52,9 +52,9 @@ private:
 Result<void> lower(Session &session, ModuleOp module, const CompileOptions &options) {
   PassManager passes(&session.context);
   // What the parser took is well formed, and what we make of it is verified where it is read.
-  passes.enableVerifier(options.stage != Stage::Object);
+  passes.enableVerifier(options.output != Output::Object);
   passes.addPass(createLowerKernels({options.features, options.unroll}));
-  if (options.stage != Stage::Vectors) {
+  if (options.output != Output::Vectors) {
     passes.addPass(createGuardMode(options.features.architecture()));
     passes.addPass(createLowerToLlvm());
   }
@@ -74,17 +74,17 @@ void setAttributes(llvm::Module &module, const Features &features) {
   }
 }
 
-Result<std::string> generate(llvm::Module &module, llvm::TargetMachine &machine, Stage stage) {
+Result<std::string> generate(llvm::Module &module, llvm::TargetMachine &machine, Output output) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple());
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  if (stage == Stage::LlvmIr) {
+  if (output == Output::LlvmIr) {
     module.print(stream, nullptr);
     return bytes.str().str();
   }
-  auto type = stage == Stage::Object ? llvm::CodeGenFileType::ObjectFile
-                                     : llvm::CodeGenFileType::AssemblyFile;
+  auto type = output == Output::Object ? llvm::CodeGenFileType::ObjectFile
+                                       : llvm::CodeGenFileType::AssemblyFile;
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return Error{Code::INTERNAL, "expected a target that writes objects, got '" +
@@ -107,7 +107,7 @@ Result<std::string> compile(StringRef phases, const CompileOptions &options) {
     return session.error("cannot read the phase-level module");
   if (auto lowered = lower(session, *module, options); !lowered)
     return lowered.error();
-  if (options.stage == Stage::Vectors) {
+  if (options.output == Output::Vectors) {
     std::string text;
     llvm::raw_string_ostream(text) << *module;
     return text;
@@ -117,7 +117,7 @@ Result<std::string> compile(StringRef phases, const CompileOptions &options) {
   if (!ir)
     return session.error("cannot translate the kernel to LLVM IR");
   setAttributes(*ir, options.features);
-  return generate(*ir, **machine, options.stage);
+  return generate(*ir, **machine, options.output);
 }
 
 } // namespace fw::cpu

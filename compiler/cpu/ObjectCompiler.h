@@ -8,7 +8,7 @@
 namespace fw::cpu {
 
 /// What a compilation hands back.
-enum class Stage {
+enum class Output {
   Vectors,  ///< loops on vectors, MLIR text
   LlvmIr,   ///< LLVM IR text
   Assembly, ///< assembly text
@@ -18,7 +18,7 @@ enum class Stage {
 struct CompileOptions {
   Features features;
   int64_t unroll = 2;
-  Stage stage = Stage::Object;
+  Output output = Output::Object;
 };
 
 /// Compiles every kernel of `phases` (a fuse.program, scheduled or not). Pure: equal arguments give

@@ -135,7 +135,7 @@ fw_status fw_request_text(fw_context *context, const fw_request *request, const 
                           fw_text **out) {
   return border([&] {
     need(out, "out");
-    Stage parsed = take(parseStage(&need(stage, "stage")));
+    TextStage parsed = take(parseStage(&need(stage, "stage")));
     Compiler &compiler = need(context, "context").state->compiler;
     *out = new fw_text{take(compiler.text(need(request, "request").request, parsed))};
   });

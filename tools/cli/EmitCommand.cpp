@@ -17,7 +17,7 @@ Result<int> emit(const Session &session, const EmitFlags &flags) {
   if (!op)
     return op.takeError();
   printWarnings(*op);
-  Result<Stage> stage = parseStage(flags.stage);
+  Result<TextStage> stage = parseStage(flags.stage);
   if (!stage)
     return stage.takeError();
   Result<Request> request =
