@@ -1,123 +1,12 @@
 #include "compiler/jit/ProgramRecord.h"
 
 #include "compiler/jit/Hash.h"
+#include "compiler/jit/RecordArchive.h"
 
-#include <nlohmann/json.hpp>
+// The fields of each record. Found by the archives where their arguments are.
+namespace fw::jit::archive {
 
-#include <bit>
-
-namespace fw::jit {
-namespace {
-
-using nlohmann::json;
-
-/// Far more than a record needs; bounds what a damaged file can make the parser do.
-constexpr size_t maxDepth = 8, maxBytes = 1 << 20;
-
-/// nlohmann's parser recurses per nesting level, so the level is bounded here and not by the stack.
-class BoundedReader : public nlohmann::detail::json_sax_dom_parser<json> {
-  using Base = nlohmann::detail::json_sax_dom_parser<json>;
-
-public:
-  explicit BoundedReader(json &root) : Base(root, /*allow_exceptions=*/false) {}
-  bool start_object(size_t size) { return ++depth <= maxDepth && Base::start_object(size); }
-  bool start_array(size_t size) { return ++depth <= maxDepth && Base::start_array(size); }
-  bool end_object() { return --depth, Base::end_object(); }
-  bool end_array() { return --depth, Base::end_array(); }
-
-private:
-  size_t depth = 0;
-};
-
-Error damaged(const std::string &what) {
-  return {.code = Code::CACHE,
-          .text = "expected a record of format " + std::to_string(recordFormat) + ", got " + what,
-          .remedy = "the entry is made anew"};
-}
-
-// One list of fields per struct serves both directions. `Archive` is Writer or Reader.
-
-class Writer {
-public:
-  template <class T> void field(const char *name, const T &value) { object[name] = put(value); }
-  template <class T> void list(const char *name, const std::vector<T> &values) {
-    json array = json::array();
-    for (const T &value : values) {
-      Writer inner;
-      fields(inner, const_cast<T &>(value)); // a writer only reads
-      array.push_back(std::move(inner.object));
-    }
-    object[name] = std::move(array);
-  }
-  template <class T> void part(const char *name, T &value) {
-    Writer inner;
-    fields(inner, value);
-    object[name] = std::move(inner.object);
-  }
-  json object = json::object();
-
-private:
-  template <class T> static json put(const T &value) { return value; }
-};
-
-/// Throws json::exception or std::runtime_error on anything unexpected; decode() catches.
-class Reader {
-public:
-  explicit Reader(const json &object) : object(object) {}
-  template <class T> void field(const char *name, T &value) { value = take<T>(object.at(name)); }
-  template <class T> void list(const char *name, std::vector<T> &values) {
-    for (const json &element : array(name)) {
-      Reader inner(element);
-      fields(inner, values.emplace_back());
-    }
-  }
-  template <class T> void part(const char *name, T &value) {
-    Reader inner(object.at(name));
-    fields(inner, value);
-  }
-
-private:
-  const json &array(const char *name) const {
-    const json &found = object.at(name);
-    if (!found.is_array())
-      throw std::runtime_error(std::string(name) + " that is no list");
-    return found;
-  }
-
-  // json's own conversions truncate integers and accept booleans as numbers.
-  template <class T> static T take(const json &value) {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
-      return value.get<T>();
-    else if constexpr (std::is_integral_v<T>)
-      return integer<T>(value);
-    else if constexpr (std::is_floating_point_v<T>)
-      return value.is_number() ? value.get<T>() : throw std::runtime_error("no number");
-    else
-      return elements<T>(value);
-  }
-  template <class T> static T integer(const json &value) {
-    if (!value.is_number_integer() ||
-        (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t(INT64_MAX)))
-      throw std::runtime_error("no whole number");
-    int64_t number = value.get<int64_t>();
-    if (number < int64_t(std::numeric_limits<T>::min()) ||
-        number > int64_t(std::numeric_limits<T>::max()))
-      throw std::runtime_error("a number out of range");
-    return T(number);
-  }
-  template <class T> static T elements(const json &value) {
-    if (!value.is_array())
-      throw std::runtime_error("no list");
-    T values;
-    for (const json &element : value)
-      values.push_back(take<typename T::value_type>(element));
-    return values;
-  }
-
-  const json &object;
-};
-
-template <class A> void fields(A &archive, LaunchRecord &r) {
+template <class A> void fields(A &archive, Of<A, LaunchRecord> &r) {
   archive.field("symbol", r.symbol);
   archive.field("pattern", r.pattern);
   archive.field("skeleton", r.skeleton);
@@ -138,12 +27,12 @@ template <class A> void fields(A &archive, LaunchRecord &r) {
   archive.field("stack", r.stackBytes);
 }
 
-template <class A> void fields(A &archive, KernelRecord &r) {
+template <class A> void fields(A &archive, Of<A, KernelRecord> &r) {
   archive.part("launch", r.launch);
   archive.field("key", r.key);
 }
 
-template <class A> void fields(A &archive, OperandRecord &r) {
+template <class A> void fields(A &archive, Of<A, OperandRecord> &r) {
   archive.field("name", r.name);
   archive.field("role", r.role);
   archive.field("dtype", r.dtype);
@@ -155,7 +44,7 @@ template <class A> void fields(A &archive, OperandRecord &r) {
   archive.field("neutral", r.neutral);
 }
 
-template <class A> void fields(A &archive, HyperRecord &r) {
+template <class A> void fields(A &archive, Of<A, HyperRecord> &r) {
   archive.field("name", r.name);
   archive.field("type", r.type);
   archive.field("default", r.fallback);
@@ -165,68 +54,84 @@ template <class A> void fields(A &archive, HyperRecord &r) {
   archive.field("high_open", r.highOpen);
 }
 
-template <class A> void fields(A &archive, BufferRecord &r) {
+template <class A> void fields(A &archive, Of<A, BufferRecord> &r) {
   archive.field("name", r.name);
   archive.field("dtype", r.dtype);
   archive.field("size", r.sizeRule);
 }
 
-template <class A> void fields(A &archive, ExchangeRecord &r) {
+template <class A> void fields(A &archive, Of<A, ExchangeRecord> &r) {
   archive.field("buffer", r.buffer);
   archive.field("kind", r.kind);
   archive.field("after", r.afterKernel);
 }
 
-// Operations become two lists: names, which stay the same when the table grows, and three operands
-// for each.
-void fields(Writer &archive, ScalarProgram &r) {
+namespace {
+
+/// A scalar program as lists. Operations are named, which stays the same when the table grows, with
+/// three operands for each.
+struct ScalarLists {
   std::vector<std::string> names, inputKinds;
   std::vector<uint32_t> operands, inputIndices;
-  for (const ScalarInput &input : r.inputs) {
-    inputKinds.push_back(input.kind == ScalarInput::Kind::Step ? "step" : "hyper");
-    inputIndices.push_back(input.index);
+};
+
+ScalarLists listsOf(const ScalarProgram &program) {
+  ScalarLists lists;
+  for (const ScalarInput &input : program.inputs) {
+    lists.inputKinds.push_back(input.kind == ScalarInput::Kind::Step ? "step" : "hyper");
+    lists.inputIndices.push_back(input.index);
   }
-  for (const ScalarOperation &op : r.operations) {
-    names.push_back(scalarName(op.code));
-    operands.insert(operands.end(), {op.a, op.b, op.c});
+  for (const ScalarOperation &op : program.operations) {
+    lists.names.push_back(scalarName(op.code));
+    lists.operands.insert(lists.operands.end(), {op.a, op.b, op.c});
   }
-  archive.field("kinds", inputKinds);
-  archive.field("indices", inputIndices);
-  archive.field("constants", r.constants);
-  archive.field("names", names);
-  archive.field("operands", operands);
-  archive.field("slots", r.slots);
-  archive.field("labels", r.labels);
+  return lists;
 }
 
-void fields(Reader &archive, ScalarProgram &r) {
-  std::vector<std::string> names, inputKinds;
-  std::vector<uint32_t> operands, inputIndices;
-  archive.field("kinds", inputKinds);
-  archive.field("indices", inputIndices);
-  archive.field("constants", r.constants);
-  archive.field("names", names);
-  archive.field("operands", operands);
-  archive.field("slots", r.slots);
-  archive.field("labels", r.labels);
-  if (inputKinds.size() != inputIndices.size() || operands.size() != 3 * names.size())
+void takeInputs(ScalarProgram &program, const ScalarLists &lists) {
+  if (lists.inputKinds.size() != lists.inputIndices.size())
     throw std::runtime_error("lists of different length");
-  for (size_t i = 0; i < inputKinds.size(); ++i) {
-    if (inputKinds[i] != "step" && inputKinds[i] != "hyper")
-      throw std::runtime_error("an input of kind '" + inputKinds[i] + "'");
-    bool step = inputKinds[i] == "step";
-    r.inputs.push_back(
-        {step ? ScalarInput::Kind::Step : ScalarInput::Kind::Hyper, inputIndices[i]});
-  }
-  for (size_t i = 0; i < names.size(); ++i) {
-    std::optional<ScalarCode> code = findScalarCode(names[i]);
-    if (!code)
-      throw std::runtime_error("an unknown operation '" + names[i] + "'");
-    r.operations.push_back({*code, operands[3 * i], operands[3 * i + 1], operands[3 * i + 2]});
+  for (size_t i = 0; i < lists.inputKinds.size(); ++i) {
+    const std::string &kind = lists.inputKinds[i];
+    if (kind != "step" && kind != "hyper")
+      throw std::runtime_error("an input of kind '" + kind + "'");
+    program.inputs.push_back({kind == "step" ? ScalarInput::Kind::Step : ScalarInput::Kind::Hyper,
+                              lists.inputIndices[i]});
   }
 }
 
-template <class A> void fields(A &archive, ProgramRecord &r) {
+void takeOperations(ScalarProgram &program, const ScalarLists &lists) {
+  if (lists.operands.size() != 3 * lists.names.size())
+    throw std::runtime_error("lists of different length");
+  for (size_t i = 0; i < lists.names.size(); ++i) {
+    std::optional<ScalarCode> code = findScalarCode(lists.names[i]);
+    if (!code)
+      throw std::runtime_error("an unknown operation '" + lists.names[i] + "'");
+    const uint32_t *operands = &lists.operands[3 * i];
+    program.operations.push_back({*code, operands[0], operands[1], operands[2]});
+  }
+}
+
+} // namespace
+
+template <class A> void fields(A &archive, Of<A, ScalarProgram> &r) {
+  ScalarLists lists;
+  if constexpr (!A::fills)
+    lists = listsOf(r);
+  archive.field("kinds", lists.inputKinds);
+  archive.field("indices", lists.inputIndices);
+  archive.field("constants", r.constants);
+  archive.field("names", lists.names);
+  archive.field("operands", lists.operands);
+  archive.field("slots", r.slots);
+  archive.field("labels", r.labels);
+  if constexpr (A::fills) {
+    takeInputs(r, lists);
+    takeOperations(r, lists);
+  }
+}
+
+template <class A> void fields(A &archive, Of<A, ProgramRecord> &r) {
   archive.field("op", r.op);
   archive.field("op_hash", r.opHash);
   archive.field("target", r.target);
@@ -240,25 +145,37 @@ template <class A> void fields(A &archive, ProgramRecord &r) {
   archive.field("uses_step", r.usesStep);
 }
 
+} // namespace fw::jit::archive
+
+namespace fw::jit {
+namespace {
+
+using archive::json;
+
+Error damaged(const std::string &what) {
+  return {.code = Code::CACHE,
+          .text = "expected a record of format " + std::to_string(recordFormat) + ", got " + what,
+          .remedy = "the entry is made anew"};
+}
+
 template <class T> std::string encodeRecord(const T &record) {
-  Writer writer;
-  int format = recordFormat;
-  writer.field("format", format);
-  fields(writer, const_cast<T &>(record)); // a writer only reads
+  archive::Writer writer;
+  writer.field("format", recordFormat);
+  fields(writer, record);
   std::string bytes;
   json::to_cbor(writer.object, nlohmann::detail::output_adapter<char>(bytes));
   return bytes;
 }
 
 template <class T> Result<T> decodeRecord(std::string_view bytes) {
-  if (bytes.size() > maxBytes)
+  if (bytes.size() > archive::maxBytes)
     return damaged(std::to_string(bytes.size()) + " bytes");
   try {
     json root;
-    BoundedReader parser(root);
+    archive::BoundedReader parser(root);
     if (!json::sax_parse(bytes, &parser, json::input_format_t::cbor))
       return damaged("bytes that are not CBOR");
-    Reader reader(root);
+    archive::Reader reader(root);
     int format = 0;
     reader.field("format", format);
     if (format != recordFormat)
