@@ -68,58 +68,57 @@ FW_DEVICE void vectors(u64 first, u32 count, const u64 *pointers,
   }
 }
 
-/// What a block works on: its chunk, where the chunk's operands stand, and the row of its scalars.
-template <int OPERANDS> struct Work {
+/// What a block works on: its chunk, where the chunk's operands stand, and its scalars.
+template <class Op> struct Work {
   Chunk chunk;
-  u64 pointers[OPERANDS];
-  u32 row;
+  u64 pointers[Op::OPERANDS];
+  typename Op::Uniform uniform;
 };
 
 /// Block b of a plan takes record b. The pointers are asked for straight after it.
-template <class Op>
-FW_DEVICE void readWork(Work<Op::OPERANDS> &work, const typename Op::Launch &launch) {
+template <class Op> FW_DEVICE void readWork(Work<Op> &work, const typename Op::Launch &launch) {
   work.chunk = launch.chunks[blockIdx.x];
-  work.row = launch.perEntry ? work.chunk.entry : work.chunk.group;
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
     work.pointers[k] = launch.pointers[k][work.chunk.segment];
+  // Two reads, each from memory of its own kind: one through a pointer to either would be generic.
+  const u64 scalar =
+      static_cast<u64>(launch.perEntry ? work.chunk.entry : work.chunk.group) * Op::SLOTS;
+  if (launch.scalars)
+    work.uniform = Op::uniform(launch.scalars + scalar);
+  else
+    work.uniform = Op::uniform(launch.rows + scalar);
 }
 
-/// Block b of a one-shot launch cuts its chunk out of the segment that it belongs to.
-template <class Op>
-FW_DEVICE void cutWork(Work<Op::OPERANDS> &work, const typename Op::Launch &launch) {
-  u32 s = 0;
+/// Block b of a one-shot launch cuts its chunk out of the segment that it belongs to. The search
+/// goes downwards, and the scalars are read here: otherwise the loops behind get up to 8 registers
+/// less than they have beside readWork alone, and spill.
+template <class Op> FW_DEVICE void cutWork(Work<Op> &work, const typename Op::Launch &launch) {
+  u32 s = launch.segmentCount - 1;
 #pragma unroll 1
-  while (s + 1 < launch.segmentCount && launch.segments[s + 1].firstBlock <= blockIdx.x)
-    ++s;
+  while (launch.segments[s].firstBlock > blockIdx.x)
+    --s;
   const Segment &segment = launch.segments[s];
   work.chunk = chunkOf(segment, blockIdx.x - segment.firstBlock, Op::CHUNK);
-  work.row = segment.row;
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
     work.pointers[k] = launch.addresses[s][k];
+  work.uniform = Op::uniform(launch.rows + segment.row * Op::SLOTS);
 }
 
 /// Body of the kernel.
 template <class Op> FW_DEVICE void chunk(const typename Op::Launch &launch) {
-  Work<Op::OPERANDS> work;
+  Work<Op> work;
   if (launch.chunks)
     readWork<Op>(work, launch);
   else
     cutWork<Op>(work, launch);
-  // Two reads, each from memory of its own kind: one through a pointer to either would be generic.
-  typename Op::Uniform uniform;
-  const u64 scalar = static_cast<u64>(work.row) * Op::SLOTS;
-  if (launch.scalars)
-    uniform = Op::uniform(launch.scalars + scalar);
-  else
-    uniform = Op::uniform(launch.rows + scalar);
 
   const Chunk &chunk = work.chunk;
   const u64 first = chunk.first + chunk.head;
   const u32 whole = (chunk.count - chunk.head) / Op::V;
-  vectors<Op>(first, whole, work.pointers, uniform, launch.policy);
-  singles<Op>(chunk, first + static_cast<u64>(whole) * Op::V, work.pointers, uniform,
+  vectors<Op>(first, whole, work.pointers, work.uniform, launch.policy);
+  singles<Op>(chunk, first + static_cast<u64>(whole) * Op::V, work.pointers, work.uniform,
               launch.policy);
 }
 

@@ -97,8 +97,7 @@ struct Shape {
 struct Way {
   bool chunks, scalars, perEntry;
 };
-constexpr Way WAYS[] = {
-    {true, true, false}, {false, false, false}, {true, false, true}, {false, true, false}};
+constexpr Way WAYS[] = {{true, true, false}, {false, false, false}, {true, false, true}};
 
 using Parameter = ElementsLaunch<4, std::size(SCALARS), float>;
 constexpr u32 ROW = 1; // row 0 is another group's
@@ -212,7 +211,9 @@ const std::vector<std::vector<Shape>> LISTS = {
     {{2 * CHUNK + 9, 2}},
     {},
     {{0, 0}, {10, 0}, {0, 0}},
-    {{CHUNK, 0}, {CHUNK, 0}}, // a mutant that takes the other tensor's chunk stays in memory
+    // A mutant that takes a chunk of another tensor stays inside memory.
+    {{CHUNK, 0}, {CHUNK, 0}},
+    {{CHUNK, 0}, {CHUNK, 0}, {CHUNK, 0}},
     {{9, 0}, {4099, 1}, {0, 0}, {64, 0}, {1, 3}},
 };
 

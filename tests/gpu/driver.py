@@ -34,9 +34,10 @@ class Driver:
 
     def upload(self, data):
         """Memory that holds these bytes and ends with its owner."""
+        data = bytes(data)
         memory = Memory(self, len(data))
         if data:
-            self.call("cuMemcpyHtoD_v2", memory.address, bytes(data), ctypes.c_size_t(len(data)))
+            self.call("cuMemcpyHtoD_v2", memory.address, data, ctypes.c_size_t(len(data)))
         return memory
 
     def kernel(self, path, symbol):
