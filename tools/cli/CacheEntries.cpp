@@ -39,10 +39,6 @@ std::string timeText(time_t time) {
   return text;
 }
 
-std::string countText(size_t count, const std::string &one, const std::string &many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 Result<jit::CacheFolder *> usableFolder(jit::Cache &cache) {
   if (jit::CacheFolder *folder = cache.folder())
     return folder;

@@ -17,9 +17,6 @@ const char *kindName(jit::EntryKind kind);
 /// "2026-11-30 06:20", UTC.
 std::string timeText(time_t time);
 
-/// "1 entry", "3 entries".
-std::string countText(size_t count, const std::string &one, const std::string &many);
-
 /// The user's folder; CACHE when there is none.
 Result<jit::CacheFolder *> usableFolder(jit::Cache &cache);
 

@@ -130,8 +130,8 @@ void printTotals(const std::vector<Job> &jobs, size_t archs, double seconds) {
     return std::to_string(
         std::ranges::count_if(jobs, [&](const Job &job) { return job.status() == status; }));
   };
-  std::cerr << jobs.size() << (jobs.size() == 1 ? " program for " : " programs for ") << archs
-            << (archs == 1 ? " arch: " : " archs: ") << with("compiled") << " compiled, "
+  std::cerr << countText(jobs.size(), "program", "programs") << " for "
+            << countText(archs, "arch", "archs") << ": " << with("compiled") << " compiled, "
             << with("cached") << " cached, " << with("failed") << " failed, " << with("not stored")
             << " not stored in " << decimal(seconds, 1) << " s\n";
 }

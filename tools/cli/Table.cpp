@@ -29,6 +29,10 @@ void Table::print(std::ostream &out) const {
   }
 }
 
+std::string countText(size_t count, const std::string &one, const std::string &many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 std::string decimal(double value, int decimals) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", decimals, value);

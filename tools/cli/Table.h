@@ -19,6 +19,8 @@ private:
   std::vector<std::vector<std::string>> rows; ///< the first one holds the names
 };
 
+/// "1 entry", "3 entries".
+std::string countText(size_t count, const std::string &one, const std::string &many);
 /// "12.3", with so many decimals.
 std::string decimal(double value, int decimals);
 /// "1.25e-07"
