@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """The CPU library's version, part of every object's key, names the sources that make its code.
 
-Usage: test_backend_id.py LIBRARY BUILD_ID_PY ROOT
+Usage: test_backend_id.py PRINT_VERSION LIBRARY BUILD_ID_PY ROOT
 """
-import ctypes
 import re
 import shutil
 import subprocess
@@ -20,10 +19,8 @@ def build_id(script, root, tools, scratch):
 
 
 def main():
-    library, script, root = sys.argv[1:]
-    version = ctypes.CDLL(library).fw_cpu_version
-    version.restype = ctypes.c_char_p
-    text = version().decode()
+    print_version, library, script, root = sys.argv[1:]
+    text = subprocess.run([print_version, library], check=True, capture_output=True, text=True).stdout.strip()
     llvm, own = re.fullmatch(r"fw-cpu 1 (llvm \S+) ([0-9a-f]{64})", text).groups()
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
