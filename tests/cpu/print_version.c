@@ -1,5 +1,5 @@
-/* Prints what the CPU library calls its version. A program of its own: a library that was built with
- * AddressSanitizer opens in programs built with it alone, so not in Python. */
+/* Prints what the CPU library calls its version. A program of its own: a library that was built
+ * with AddressSanitizer opens in programs built with it alone, so not in Python. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
