@@ -92,14 +92,14 @@ TEST(NvrtcSearch, pythonBehindALinkAndDebianPackages) {
 
 TEST(NvrtcSearch, whatInstallDepsHasFetchedComesLast) {
   std::map<std::string, std::vector<std::string>> folders = {
-      {"/home/me/.local/share/fusewright/nvrtc/nvidia/cu13/lib", {"libnvrtc.so.13"}},
+      {"/me/.local/share/fusewright/nvrtc/nvidia/cu13/lib", {"libnvrtc.so.13"}},
       {"/data/fusewright/nvrtc/nvidia/cu13/lib", {"libnvrtc.so.13"}},
       {"/usr/local", {"cuda"}},
       {"/usr/local/cuda/lib64", {"libnvrtc.so.12"}}};
-  std::map<std::string, std::string> variables = {{"HOME", "/home/me"}};
+  std::map<std::string, std::string> variables = {{"HOME", "/me"}};
   EXPECT_EQ(pathsOf(worldOf(variables, folders)),
             (Paths{"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.12",
-                   "/home/me/.local/share/fusewright/nvrtc/nvidia/cu13/lib/libnvrtc.so.13"}));
+                   "/me/.local/share/fusewright/nvrtc/nvidia/cu13/lib/libnvrtc.so.13"}));
   variables["XDG_DATA_HOME"] = "/data";
   EXPECT_EQ(pathsOf(worldOf(variables, folders)).back(),
             "/data/fusewright/nvrtc/nvidia/cu13/lib/libnvrtc.so.13");
