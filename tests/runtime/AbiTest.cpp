@@ -20,20 +20,36 @@ OFFSET(fw_error, line, 32);
 OFFSET(fw_error, column, 36);
 OFFSET(fw_error, log, 40);
 
-SIZE(fw_context_options, 40);
+SIZE(fw_context_options, 72);
 OFFSET(fw_context_options, strict, 4);
 OFFSET(fw_context_options, cache_dir, 8);
 OFFSET(fw_context_options, user_data, 16);
 OFFSET(fw_context_options, log, 24);
 OFFSET(fw_context_options, parallel_for, 32);
+OFFSET(fw_context_options, device_allocate, 40);
+OFFSET(fw_context_options, device_release, 48);
+OFFSET(fw_context_options, read_only_cache_dirs, 56);
+OFFSET(fw_context_options, read_only_cache_dir_count, 64);
 
-SIZE(fw_counters, 56);
+SIZE(fw_counters, 72);
 OFFSET(fw_counters, memory_hits, 8);
 OFFSET(fw_counters, disk_hits, 16);
 OFFSET(fw_counters, compiles, 24);
 OFFSET(fw_counters, waits, 32);
 OFFSET(fw_counters, cache_faults, 40);
 OFFSET(fw_counters, launches, 48);
+OFFSET(fw_counters, modules, 56);
+OFFSET(fw_counters, table_uploads, 64);
+
+SIZE(fw_device_info, 48);
+OFFSET(fw_device_info, device_id, 4);
+OFFSET(fw_device_info, name, 8);
+OFFSET(fw_device_info, target, 16);
+OFFSET(fw_device_info, compute_major, 24);
+OFFSET(fw_device_info, compute_minor, 28);
+OFFSET(fw_device_info, driver_version, 32);
+OFFSET(fw_device_info, multiprocessors, 36);
+OFFSET(fw_device_info, memory_bytes, 40);
 
 SIZE(fw_option_info, 24);
 OFFSET(fw_option_info, value_count, 4);
@@ -78,19 +94,56 @@ OFFSET(fw_tensor, shape, 32);
 OFFSET(fw_tensor, strides, 40);
 OFFSET(fw_tensor, first_element, 48);
 
-SIZE(fw_scalar, 40);
+SIZE(fw_scalar, 64);
 OFFSET(fw_scalar, name, 8);
 OFFSET(fw_scalar, value, 16);
 OFFSET(fw_scalar, values, 24);
 OFFSET(fw_scalar, count, 32);
+OFFSET(fw_scalar, data, 40);
+OFFSET(fw_scalar, dtype, 48);
+OFFSET(fw_scalar, advance, 56);
+
+SIZE(fw_plan_group, 48);
+OFFSET(fw_plan_group, program, 8);
+OFFSET(fw_plan_group, tensors, 16);
+OFFSET(fw_plan_group, tensor_count, 24);
+OFFSET(fw_plan_group, scalars, 32);
+OFFSET(fw_plan_group, scalar_count, 40);
+
+SIZE(fw_plan_info, 56);
+OFFSET(fw_plan_info, launches, 4);
+OFFSET(fw_plan_info, device, 8);
+OFFSET(fw_plan_info, device_id, 12);
+OFFSET(fw_plan_info, entries, 16);
+OFFSET(fw_plan_info, elements, 24);
+OFFSET(fw_plan_info, blocks, 32);
+OFFSET(fw_plan_info, streamed_bytes, 40);
+OFFSET(fw_plan_info, workspace_bytes, 48);
+
+SIZE(fw_world, 24);
+OFFSET(fw_world, user_data, 8);
+OFFSET(fw_world, all_reduce, 16);
 
 // DLPack's numbers, so that converting a DLTensor is a copy.
 static_assert(FW_DEVICE_CPU == 1 && FW_DEVICE_CUDA == 2);
 static_assert(sizeof(fw_status) == 4 && FW_OK == 0 && FW_INTERNAL == 9);
 
-// No struct has grown yet: the least that callers give is the whole.
-#define FW_STRUCT(type, size)                                                                      \
-  static_assert(size == sizeof(type) && fw::api::firstSize<type> == size, #type);
+// What callers of the first version of a struct give stays enough, however it grows.
+#define FIRST(type, size) static_assert(fw::api::firstSize<type> == size, #type)
+FIRST(fw_error, 48);
+FIRST(fw_context_options, 40);
+FIRST(fw_counters, 56);
+FIRST(fw_option_info, 24);
+FIRST(fw_scalar_info, 40);
+FIRST(fw_operand_info, 48);
+FIRST(fw_kernel_info, 64);
+FIRST(fw_tensor, 56);
+FIRST(fw_scalar, 40);
+FIRST(fw_device_info, 48);
+FIRST(fw_plan_group, 48);
+FIRST(fw_plan_info, 56);
+FIRST(fw_world, 24);
+#define FW_STRUCT(type, size) static_assert(size <= sizeof(type), #type);
 #include "runtime/api/structs.def"
 #undef FW_STRUCT
 

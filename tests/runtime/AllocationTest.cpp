@@ -74,6 +74,76 @@ TEST(Allocation, launchWritesNothing) {
   EXPECT_LT(data[0][0], 1.0f);
 }
 
+/// A plan of the CPU over three tensors, and what it was made of.
+struct Planned {
+  Planned() {
+    for (int i = 0; i < 3; ++i) {
+      p[i].assign(size_t(counts[i]), 1.0f);
+      g[i].assign(size_t(counts[i]), 1.0f);
+      tensors.push_back(tensor("f32", p[i].data(), &counts[i]));
+      tensors.push_back(tensor("f32", g[i].data(), &counts[i]));
+    }
+    group.struct_size = sizeof group;
+    group.program = program.get();
+    group.tensors = tensors.data();
+    group.tensor_count = tensors.size();
+    group.scalars = &rates;
+    group.scalar_count = 1;
+  }
+  bool isUntouched() const {
+    for (int i = 0; i < 3; ++i)
+      if (p[i] != std::vector<float>(size_t(counts[i]), 1.0f))
+        return false;
+    return true;
+  }
+  static fw_scalar ratesOf(const double *values) {
+    fw_scalar out = scalar("lr", 0);
+    out.values = values;
+    out.count = 3;
+    return out;
+  }
+
+  const int64_t counts[3] = {3, 7, 100};
+  std::vector<float> p[3], g[3];
+  Context ctx = context();
+  Program program = compile(ctx, request(find(ctx, "sgd")));
+  std::vector<fw_tensor> tensors;
+  const double values[3] = {1, 2, 3};
+  fw_scalar rates = ratesOf(values);
+  fw_plan_group group = {};
+};
+
+TEST(Allocation, plansAreMadeWholeOrNotAtAll) {
+  Planned planned;
+  fw_plan *plan = nullptr;
+  EXPECT_GT(
+      failEverywhere([&] { return fw_plan_create(planned.ctx.get(), &planned.group, 1, &plan); },
+                     [&] { ASSERT_EQ(plan, nullptr); }),
+      10);
+  EXPECT_EQ(fw_plan_run(plan, nullptr, 0, nullptr, nullptr), FW_OK) << lastError();
+  EXPECT_EQ(planned.p[2][99], -2);
+  fw_plan_destroy(plan);
+}
+
+TEST(Allocation, plansStayAsTheyWere) {
+  Planned planned;
+  Plan plan = make<Plan>(
+      [&](fw_plan **out) { return fw_plan_create(planned.ctx.get(), &planned.group, 1, out); });
+  EXPECT_GT(failEverywhere([&] { return fw_plan_run(plan.get(), nullptr, 0, nullptr, nullptr); },
+                           [&] { ASSERT_TRUE(planned.isUntouched()); }),
+            0);
+  EXPECT_EQ(planned.p[2][0], -2) << "a rate of 3, once";
+  const double others[3] = {10, 20, 30};
+  const fw_scalar changed = Planned::ratesOf(others);
+  EXPECT_GT(failEverywhere([&] { return fw_plan_set_scalars(plan.get(), 0, &changed, 1); }, [] {}),
+            0);
+  std::vector<float> elsewhere(100, 2.0f);
+  void *gradients[3] = {elsewhere.data(), elsewhere.data(), elsewhere.data()};
+  failEverywhere([&] { return fw_plan_set_pointers(plan.get(), 0, "g", gradients, 3); }, [] {});
+  EXPECT_EQ(fw_plan_run(plan.get(), nullptr, 0, nullptr, nullptr), FW_OK) << lastError();
+  EXPECT_EQ(planned.p[2][0], -62);
+}
+
 TEST(Allocation, requestsStayAsTheyWere) {
   Context ctx = context();
   Request req = request(find(ctx, "adamw"));

@@ -18,6 +18,8 @@ using Op = std::unique_ptr<fw_op, Destroy<fw_op_destroy>>;
 using Request = std::unique_ptr<fw_request, Destroy<fw_request_destroy>>;
 using Program = std::unique_ptr<fw_program, Destroy<fw_program_destroy>>;
 using Text = std::unique_ptr<fw_text, Destroy<fw_text_destroy>>;
+using Plan = std::unique_ptr<fw_plan, Destroy<fw_plan_destroy>>;
+using Buffer = std::unique_ptr<fw_buffer, Destroy<fw_buffer_destroy>>;
 
 /// "text; remedy" of the thread's last error.
 inline std::string lastError() {

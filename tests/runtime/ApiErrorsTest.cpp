@@ -39,6 +39,14 @@ TEST_F(Misuse, nullsAreTold) {
   EXPECT_ERROR(fw_launch(ctx.get(), nullptr, nullptr, 0, nullptr, 0, nullptr), FW_USAGE,
                nullFor("program"));
   EXPECT_ERROR(fw_program_kernel(nullptr, 0, nullptr), FW_USAGE, nullFor("program"));
+  fw_plan *plan = nullptr;
+  EXPECT_ERROR(fw_plan_create(ctx.get(), nullptr, 1, &plan), FW_USAGE, nullFor("groups"));
+  EXPECT_ERROR(fw_plan_create(nullptr, nullptr, 0, &plan), FW_USAGE, nullFor("context"));
+  EXPECT_ERROR(fw_plan_run(nullptr, nullptr, 0, nullptr, nullptr), FW_USAGE, nullFor("plan"));
+  EXPECT_ERROR(fw_plan_describe(nullptr, nullptr), FW_USAGE, nullFor("plan"));
+  EXPECT_ERROR(fw_preload(ctx.get(), nullptr, 0), FW_USAGE, nullFor("program"));
+  EXPECT_ERROR(fw_context_device_count(ctx.get(), nullptr), FW_USAGE, nullFor("out"));
+  EXPECT_EQ(plan, nullptr);
   EXPECT_EQ(context, nullptr);
   EXPECT_EQ(found, nullptr);
 }
@@ -49,6 +57,10 @@ TEST_F(Misuse, nullHandlesEndAndAnswerWithNothing) {
   fw_request_destroy(nullptr);
   fw_program_destroy(nullptr);
   fw_text_destroy(nullptr);
+  fw_plan_destroy(nullptr);
+  fw_buffer_destroy(nullptr);
+  EXPECT_EQ(fw_buffer_data(nullptr), nullptr);
+  EXPECT_EQ(fw_buffer_bytes(nullptr), 0u);
   EXPECT_STREQ(fw_op_name(nullptr), "");
   EXPECT_STREQ(fw_op_hash(nullptr), "");
   EXPECT_EQ(fw_op_option_count(nullptr), 0u);
@@ -72,6 +84,31 @@ TEST_F(Misuse, tooSmallStructsAreTold) {
       fw_context_create(&options, &out), FW_USAGE,
       "options: expected struct_size >= 40, got 8; set struct_size to the sizeof of the struct");
   EXPECT_EQ(out, nullptr);
+}
+
+TEST_F(Misuse, smallerStructsAreFilledAsFarAsTheyGo) {
+  struct Old { // fw_counters without what 0.1 did not have at first
+    char known[56];
+    uint64_t behind[2] = {0x5555, 0x5555};
+  } old;
+  auto *counters = reinterpret_cast<fw_counters *>(&old);
+  counters->struct_size = sizeof old.known;
+  ASSERT_EQ(fw_context_counters(ctx.get(), counters), FW_OK) << lastError();
+  EXPECT_EQ(counters->struct_size, sizeof old.known);
+  EXPECT_EQ(old.behind[0], 0x5555u);
+  EXPECT_EQ(old.behind[1], 0x5555u);
+}
+
+TEST_F(Misuse, optionsOfTheFirstVersionHaveNoAllocator) {
+  fw_context_options options;
+  fw_context_options_init(&options);
+  options.struct_size = 40;
+  options.device_allocate = [](void *, int32_t, size_t) -> void * { return nullptr; };
+  fw_context *out = nullptr; // one callback without the other would be refused
+  EXPECT_EQ(fw_context_create(&options, &out), FW_OK) << lastError();
+  fw_context_destroy(out);
+  options.struct_size = sizeof options;
+  EXPECT_EQ(fw_context_create(&options, &out), FW_USAGE);
 }
 
 TEST_F(Misuse, largerStructsAreFilledAsFarAsKnown) {

@@ -234,7 +234,7 @@ TEST(Launch, hostsThreadsAreUsed) {
   EXPECT_EQ(y, std::vector<float>(count, 1.5f));
 }
 
-TEST(Launch, cudaProgramsAreRefusedByName) {
+TEST(Launch, cudaProgramsRefuseTensorsOfTheCpu) {
   Context ctx = context();
   Request req = request(parse(ctx, halve));
   ASSERT_EQ(fw_request_target(req.get(), "sm_90"), FW_OK);
@@ -248,9 +248,8 @@ TEST(Launch, cudaProgramsAreRefusedByName) {
   EXPECT_EQ(fw_launch(ctx.get(), program.get(), tensors, 2, nullptr, 0, nullptr), FW_DEVICE);
   EXPECT_EQ(
       lastError(),
-      "expected a program for \"cpu\", got one for \"sm_90\"; compile the request for \"cpu\" to "
-      "run it here; the code for the GPU is the image of fw_program_kernel, which the CUDA driver "
-      "loads");
+      "tensor 0 (x of entry 0): expected a tensor on CUDA device 0, got one on the CPU; copy it to "
+      "the device, or compile for \"cpu\"");
   EXPECT_EQ(y, 7);
   fw_kernel_info info = {};
   info.struct_size = sizeof info;

@@ -178,10 +178,10 @@ TEST(TensorErrors, otherDtype) {
 TEST(TensorErrors, cudaTensor) {
   List list = pair({4}, {}, {});
   list.tensors[1].device = FW_DEVICE_CUDA;
-  EXPECT_EQ(errorOf(list),
-            "tensor 1 (g of entry 0): expected a tensor on the CPU (device 1) for a program for "
-            "\"cpu\", got device 2 "
-            "(a CUDA device); copy it to host memory, or compile for the device's arch");
+  EXPECT_EQ(
+      errorOf(list),
+      "tensor 1 (g of entry 0): expected a tensor on the CPU, got one on CUDA device 0; copy it "
+      "to host memory, or compile for the device's arch");
   EXPECT_EQ(check(list).error().code, Code::DEVICE);
 }
 

@@ -1,0 +1,84 @@
+// The memory of a list's tensors: one block with guard bytes around every tensor.
+#pragma once
+
+#include "tests/gpu/suite/Lists.h"
+#include "tests/gpu/suite/Words.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace suite {
+
+using Bytes = std::vector<std::byte>;
+
+/// Values of scalars, as a call takes them.
+class Scalars {
+public:
+  Scalars() = default;
+  Scalars(const Scalars &other);
+  Scalars(Scalars &&) = default;
+  Scalars &operator=(Scalars other) {
+    items = std::move(other.items);
+    return *this;
+  }
+  Scalars &set(const std::string &name, double value);
+  /// One per entry.
+  Scalars &set(const std::string &name, std::vector<double> values);
+  Scalars &setData(const std::string &name, void *data, const char *dtype, size_t count = 1,
+                   bool advance = false);
+  /// As the C API takes them; valid until the next change.
+  const std::vector<fw_scalar> &array() const;
+
+private:
+  struct Item {
+    std::string name, dtype;
+    double value = 0;
+    std::vector<double> values;
+    void *data = nullptr;
+    size_t count = 0;
+    bool advance = false;
+  };
+  Item &item(const std::string &name);
+  std::vector<std::unique_ptr<Item>> items;
+  mutable std::vector<fw_scalar> built;
+};
+
+/// Every scalar of a kernel that is no step, away from its default.
+Scalars unusualScalars(const Kernel &kernel);
+
+/// Tensors of a list with values, before any run. Both devices run over copies of `bytes`.
+class Arena {
+public:
+  Arena(const Kernel &kernel, List list, uint64_t seed);
+
+  const Kernel &kernel;
+  const List list;
+  Bytes bytes;
+
+  /// The tensors as they lie in a copy of the block at `base`.
+  std::vector<fw_tensor> tensors(void *base, fw_device device, int32_t deviceId = 0) const;
+  /// Where operand k of entry e starts in the block.
+  size_t offset(size_t entry, size_t operand) const { return views[entry][operand].offset; }
+  /// All elements of an operand, entry after entry, in the order of their indices.
+  std::vector<uint64_t> words(const Bytes &image, size_t operand) const;
+
+  /// What `image`, a block after a run, has that `expected` has not; NaN is NaN. Empty: nothing.
+  std::string compare(const Bytes &image, const Bytes &expected) const;
+  /// What lies outside the bounds of fw_evaluate on this block as it was before, or was written
+  /// though it is no output's.
+  std::string check(const Bytes &image, const Scalars &scalars) const;
+
+private:
+  struct View {
+    size_t offset = 0;
+    std::vector<size_t> places; ///< of all elements in the block
+  };
+  void place(size_t entry, size_t operand);
+  void fill(Random &random);
+  std::string checkGuards(const Bytes &image) const;
+  std::string describe(size_t byte) const;
+
+  std::vector<std::vector<View>> views; ///< [entry][operand]
+};
+
+} // namespace suite

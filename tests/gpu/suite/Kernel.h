@@ -1,0 +1,43 @@
+// A program of the suite, compiled for a GPU and for the CPU.
+#pragma once
+
+#include "tests/gpu/suite/Gpu.h"
+
+#include <memory>
+
+namespace suite {
+
+struct OperandInfo {
+  std::string name, role, dtype;
+  bool read = false, written = false;
+};
+
+struct ScalarInfo {
+  std::string name, kind;
+  bool isStep = false;
+  double value = 0; ///< default
+};
+
+struct Kernel {
+  const ProgramRow *row = nullptr;
+  api::Request request; ///< for the GPU
+  api::Program gpu, cpu;
+  std::vector<OperandInfo> operands;
+  std::vector<ScalarInfo> scalars;
+  int64_t chunk = 0, vector = 0; ///< of the GPU's kernel, in elements
+
+  size_t operand(const std::string &name) const;
+  /// Name of the step; "" where the op has none.
+  std::string step() const;
+};
+
+/// Requests of a row; `target` as fw_request_target takes it.
+api::Request requestOf(fw_context *context, const ProgramRow &row, const std::string &target);
+
+/// Compiled in the shared context and loaded on the device; made once per process.
+const Kernel &compiled(const std::string &program, int device = 0);
+
+/// The same in a context of the caller's, not loaded yet.
+std::unique_ptr<Kernel> makeKernel(fw_context *context, const std::string &program, int device = 0);
+
+} // namespace suite
