@@ -14,7 +14,7 @@ STANDARD = ""  # <vector> and <stdint.h>: angle brackets without a folder; every
 # Outside libraries by the first part of an include path.
 LIBRARIES = {
     "mlir": "mlir", "mlir-c": "mlir", "llvm": "llvm", "llvm-c": "llvm", "nlohmann": "json",
-    "CLI": "cli11", "gtest": "gtest", "gmock": "gtest",
+    "CLI": "cli11", "nvtx3": "nvtx", "gtest": "gtest", "gmock": "gtest",
     "sys": STANDARD, "bits": STANDARD, "sanitizer": STANDARD,
 }
 
@@ -41,6 +41,7 @@ ROOMS = {
     "compiler": ["compiler", "ops", "templates", "mlir", "llvm", "json"],
     "runtime/include": ["fusewright"],
     "runtime": ["fusewright", "runtime", "compiler/support", "templates/vocab"],
+    "runtime/driver": ["fusewright", "runtime", "compiler/support", "templates/vocab", "nvtx"],
     # LLVM's thread pool runs lists on the CPU.
     "runtime/launch": ["fusewright", "runtime", "compiler/support", "templates/vocab", "llvm"],
     # The scalar program is a plain list that a device is given to run.
@@ -53,6 +54,7 @@ ROOMS = {
     "templates/Templates": ["compiler/support", "llvm"],
     "tests/emulator": ["templates", "compiler/support", "gtest"],
     "tests": ["compiler", "runtime", "fusewright", "templates", "ops", "tools", "mlir", "llvm", "json", "gtest", "cli11"],
+    "tests/ranges": ["fusewright", "nvtx"],
     "tools": ["compiler", "runtime", "fusewright", "templates", "ops", "mlir", "llvm", "json", "cli11"],
     "examples": ["fusewright"],
     # Beside the C API, benchmarks time one room alone.

@@ -1,6 +1,7 @@
 // Launches.
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
+#include "runtime/driver/Ranges.h"
 #include "runtime/driver/Scopes.h"
 
 using namespace fw;
@@ -54,6 +55,7 @@ fw_status fw_launch(fw_context *context, const fw_program *program, const fw_ten
   return border([&] {
     ContextState &state = *need(context, "context").state;
     const ProgramState &compiled = *need(program, "program").state;
+    driver::Range range("fw_launch", compiled.program->request.request.op->name);
     const launch::TensorArray list = tensorsOf(tensors, tensor_count);
     const launch::ScalarArray values = scalarsOf(scalars, scalar_count);
     if (!compiled.isForCpu())

@@ -1,6 +1,7 @@
 // Plans.
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
+#include "runtime/driver/Ranges.h"
 #include "runtime/driver/Scopes.h"
 
 #include <algorithm>
@@ -104,6 +105,13 @@ std::unique_ptr<plan::Plan> makePlan(ContextState &context, const GivenGroups &g
                                  std::move(groups), kernels));
 }
 
+/// Of the op; "" of a plan without groups.
+std::string_view nameOf(const fw_plan &plan) {
+  if (plan.programs.empty())
+    return "";
+  return plan.programs.front()->program->request.request.op->name;
+}
+
 fw_plan &planAt(fw_plan *plan, size_t group) {
   fw_plan &found = need(plan, "plan");
   at(found.programs, group, "groups");
@@ -189,6 +197,7 @@ fw_status fw_plan_run(fw_plan *plan, const fw_scalar *scalars, size_t scalar_cou
                       fw_stream stream, const fw_world *) {
   return border([&] {
     fw_plan &chosen = need(plan, "plan");
+    driver::Range range("fw_plan_run", nameOf(chosen));
     plan::RunScalars values = take(chosen.scalars.resolve(scalarsOf(scalars, scalar_count)));
     take(chosen.plan->run(values, stream));
     if (chosen.place.device == FW_DEVICE_CPU)

@@ -1,6 +1,7 @@
 // Programs: compiled requests, and what one may ask of them.
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
+#include "runtime/driver/Ranges.h"
 
 #include "compiler/dialect/Dtypes.h"
 
@@ -106,7 +107,7 @@ fw_status fw_compile(fw_context *context, const fw_request *request, fw_program 
   return border([&] {
     need(out, "out");
     const auto &state = need(context, "context").state;
-    need(request, "request");
+    driver::Range range("fw_compile", need(request, "request").request.op->name);
     if (request->compiled && request->compiledIn.lock() == state) {
       *out = new fw_program{request->compiled, "memory"};
       ++state->memoryHits;

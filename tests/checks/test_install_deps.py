@@ -19,8 +19,10 @@ COMMANDS = {
     "sudo": 'exit 1',
     "ldconfig": 'exit 0',
     # pip install ... --target FOLDER REQUIREMENT
-    "python3": 'echo "python3 $*" >>"$STATE/log"; folder="${@: -2:1}/nvidia/cu13/lib"; mkdir -p "$folder"; '
-               'touch "$folder/libnvrtc.so.13" "$folder/libnvrtc-builtins.so.13.5"',
+    "python3": 'echo "python3 $*" >>"$STATE/log"; folder="${@: -2:1}/nvidia/cu13"; '
+               'mkdir -p "$folder/lib" "$folder/include/nvtx3"; case "$*" in '
+               '*nvtx*) touch "$folder/include/nvtx3/nvToolsExt.h" ;; '
+               '*) touch "$folder/lib/libnvrtc.so.13" "$folder/lib/libnvrtc-builtins.so.13.5" ;; esac',
 }
 
 
@@ -53,22 +55,35 @@ class InstallDeps(unittest.TestCase):
         return path.read_text().splitlines() if path.exists() else []
 
     def test_nothing_missing_runs_nothing_and_needs_no_rights(self):
+        library, headers = self.state / "cuda" / "lib64", self.state / "cuda" / "include"
+        for path in (library / "libnvrtc.so.13", library / "libnvrtc-builtins.so.13.0", headers / "nvtx3" / "nvToolsExt.h"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        result = self.run_script()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.log(), [])
+        self.assertIn(f"NVRTC: {library}", result.stdout)
+        self.assertIn(f"NVTX: {headers}", result.stdout)
+
+    def test_nvrtc_and_nvtx_come_from_pypi_once(self):
+        for _ in range(2):
+            result = self.run_script("--no-toolkit")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("share/fusewright/nvrtc/nvidia/cu13/lib (from PyPI)", result.stdout)
+            self.assertIn("share/fusewright/nvtx/nvidia/cu13/include", result.stdout)
+        self.assertEqual(len(self.log()), 2)
+        self.assertIn("nvidia-cuda-nvrtc>=13,<14", self.log()[0])
+        self.assertIn("nvidia-nvtx>=13,<14", self.log()[1])
+
+    def test_without_nvtx_the_build_goes_on(self):
+        (self.state / "bin" / "python3").write_text("#!/bin/bash\nexit 1\n")
         library = self.state / "cuda" / "lib64"
         library.mkdir(parents=True)
         for name in ("libnvrtc.so.13", "libnvrtc-builtins.so.13.0"):
             (library / name).touch()
         result = self.run_script()
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(self.log(), [])
-        self.assertIn(f"NVRTC: {library}", result.stdout)
-
-    def test_nvrtc_comes_from_pypi_once(self):
-        for _ in range(2):
-            result = self.run_script("--no-toolkit")
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("share/fusewright/nvrtc/nvidia/cu13/lib (from PyPI;", result.stdout)
-        self.assertEqual(len(self.log()), 1)
-        self.assertIn("nvidia-cuda-nvrtc>=13,<14", self.log()[0])
+        self.assertIn("no ranges for profilers", result.stderr)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root: installs through a pretended apt-get")
     def test_root_installs_what_is_missing_alone(self):

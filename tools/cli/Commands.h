@@ -10,6 +10,7 @@ void addShowCommand(CLI::App &app, Session &session);
 void addEmitCommand(CLI::App &app, Session &session);
 void addPrecompileCommand(CLI::App &app, Session &session);
 void addVerifyCommand(CLI::App &app, Session &session);
+void addBenchCommand(CLI::App &app, Session &session);
 void addCacheCommand(CLI::App &app, Session &session);
 void addDoctorCommand(CLI::App &app, Session &session);
 

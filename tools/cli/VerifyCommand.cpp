@@ -1,8 +1,8 @@
-// fusewright verify [OP]: every profile on this machine's CPU against the evaluator.
+// fusewright verify [OP]: every profile on this machine's CPU or GPU against the evaluator.
 #include "tools/cli/Commands.h"
 
-#include "tools/cli/CpuRunner.h"
 #include "tools/cli/Progress.h"
+#include "tools/cli/Runner.h"
 #include "tools/cli/Table.h"
 
 #include "runtime/launch/Work.h"
@@ -16,7 +16,9 @@ namespace {
 
 struct VerifyFlags {
   std::string op;
-  std::string arch = "sm_90";
+  host::Device device;
+  std::string deviceText = "cpu";
+  std::string arch = "sm_90"; ///< whose schedule the cases are awkward for
   uint64_t seed = 1;
   RequestFlags request;
 };
@@ -30,28 +32,32 @@ struct Verified {
 /// More than a launch gives to the caller's thread alone, so that several share it.
 constexpr uint64_t kLongBytes = launch::inlineBytes + launch::inlineBytes / 2;
 
+/// " --device cuda:0", or the arch that the CPU's cases are for.
+std::string placeFlags(const VerifyFlags &flags) {
+  return flags.device.isCuda() ? " --device " + flags.device.name() : " --arch " + flags.arch;
+}
+
 /// The command that verifies one program again.
 std::string replay(const Verified &one, const VerifyFlags &flags) {
-  return "fusewright verify " + one.program + " --arch " + flags.arch + " --seed " +
+  return "fusewright verify " + one.program + placeFlags(flags) + " --seed " +
          std::to_string(flags.seed);
 }
 
-Result<Verified> verifyOne(const Request &request, const VerifyFlags &flags, CpuRunner &runner) {
+Result<Verified> verifyOne(const Request &request, const VerifyFlags &flags, Runner &runner) {
   Result<verify::CaseOptions> options = verify::caseOptions(request, flags.arch, flags.seed);
   if (!options)
     return options.takeError();
   options->longBytes = kLongBytes;
-  Request onCpu = request;
-  onCpu.schedule.clear(); // the cases have it; the CPU has no schedule
-  Result<ResolvedRequest> resolved = resolve(onCpu);
+  Request here = request;
+  if (!flags.device.isCuda())
+    here.schedule.clear(); // the cases have it; the CPU has no schedule
+  Result<ResolvedRequest> resolved = resolve(here);
   if (!resolved)
     return resolved.takeError();
   if (Result<void> compiled = runner.compile(*resolved); !compiled)
     return compiled.takeError();
-  Result<verify::Report> report = verify::verify(
-      *resolved, *options, [&](const verify::Case &data, const verify::Arena &arena) {
-        return runner.run(*resolved, data, arena);
-      });
+  std::vector<verify::Way> ways = runner.ways(*resolved);
+  Result<verify::Report> report = verify::verify(*resolved, *options, ways);
   if (!report)
     return report.takeError();
   std::string op = flags.op.empty() ? request.op->name : flags.op;
@@ -89,7 +95,10 @@ Json toJson(const std::vector<Verified> &all, const VerifyFlags &flags) {
                     {"replay", replay(one, flags)},
                     {"ok", one.report.ok()}});
   }
-  return {{"seed", flags.seed}, {"arch", flags.arch}, {"backend", "cpu"}, {"verified", list}};
+  return {{"seed", flags.seed},
+          {"arch", flags.arch},
+          {"backend", flags.device.name()},
+          {"verified", list}};
 }
 
 /// "chunk + 1 [0][817]", the place of an output's worst element.
@@ -114,8 +123,8 @@ void printTable(const std::vector<Verified> &all, const VerifyFlags &flags) {
          "the "
          "end of the range\nthat the equations allow: storage rounds every tie by half an ulp, and "
          "where arithmetic may underflow,\nbeing off by the whole step is right.\n"
-         "replay: fusewright verify PROGRAM --arch "
-      << flags.arch << " --seed " << flags.seed << "\n";
+         "replay: fusewright verify PROGRAM"
+      << placeFlags(flags) << " --seed " << flags.seed << "\n";
 }
 
 /// The failures, each program with the command that shows them again.
@@ -134,7 +143,8 @@ Result<std::vector<Request>> requestsToVerify(const VerifyFlags &flags) {
     return ops.takeError();
   std::vector<Request> requests;
   for (const language::OpHandle &op : *ops) {
-    Result<std::vector<Request>> own = requestsOf(op, flags.request, "cpu");
+    Result<std::vector<Request>> own =
+        requestsOf(op, flags.request, flags.device.isCuda() ? flags.arch : "cpu");
     if (!own)
       return own.takeError();
     requests.insert(requests.end(), own->begin(), own->end());
@@ -142,33 +152,43 @@ Result<std::vector<Request>> requestsToVerify(const VerifyFlags &flags) {
   return requests;
 }
 
-Result<int> verifyOps(const Session &session, const VerifyFlags &flags) {
+Result<std::vector<Verified>> verifyAll(const VerifyFlags &flags, Runner &runner) {
   Result<std::vector<Request>> requests = requestsToVerify(flags);
   if (!requests)
     return requests.takeError();
-  Result<CpuRunner> runner = CpuRunner::create();
+  std::vector<Verified> all;
+  Progress progress("verifying", requests->size());
+  for (const Request &request : *requests) {
+    Result<Verified> one = verifyOne(request, flags, runner);
+    if (!one)
+      return one.takeError();
+    all.push_back(std::move(*one));
+    progress.step(request.op->name + " " + dtypesText(request));
+  }
+  return all;
+}
+
+Result<int> verifyOps(const Session &session, VerifyFlags flags) {
+  Result<host::Device> device = host::parseDevice(flags.deviceText);
+  if (!device)
+    return device.takeError();
+  flags.device = *device;
+  Result<Runner> runner = Runner::create(flags.device);
   if (!runner)
     return runner.takeError();
-
-  std::vector<Verified> all;
-  {
-    Progress progress("verifying", requests->size());
-    for (const Request &request : *requests) {
-      Result<Verified> one = verifyOne(request, flags, *runner);
-      if (!one)
-        return one.takeError();
-      all.push_back(std::move(*one));
-      progress.step(request.op->name + " " + dtypesText(request));
-    }
-  }
+  if (flags.device.isCuda())
+    flags.arch = runner->target();
+  Result<std::vector<Verified>> all = verifyAll(flags, *runner);
+  if (!all)
+    return all.takeError();
   if (session.json)
-    std::cout << toJson(all, flags).dump(2) << "\n";
+    std::cout << toJson(*all, flags).dump(2) << "\n";
   else
-    printTable(all, flags);
-  printFailures(all, flags);
-  bool ok = std::ranges::all_of(all, [](const Verified &one) { return one.report.ok(); });
-  std::cerr << all.size() << " programs on the CPU, seed " << flags.seed << ": "
-            << (ok ? "verified" : "FAILED") << "\n";
+    printTable(*all, flags);
+  printFailures(*all, flags);
+  bool ok = std::ranges::all_of(*all, [](const Verified &one) { return one.report.ok(); });
+  std::cerr << countText(all->size(), "program", "programs") << " on " << runner->deviceName()
+            << ", seed " << flags.seed << ": " << (ok ? "verified" : "FAILED") << "\n";
   return int(ok ? Code::OK : Code::CHECK_FAILED);
 }
 
@@ -177,12 +197,17 @@ Result<int> verifyOps(const Session &session, const VerifyFlags &flags) {
 void addVerifyCommand(CLI::App &app, Session &session) {
   auto flags = std::make_shared<VerifyFlags>();
   CLI::App *command = app.add_subcommand(
-      "verify", "Run an op's profiles on the CPU and compare each element and bit "
-                "with the reference");
+      "verify",
+      "Run an op's profiles on the CPU or a GPU, in one launch and by a plan, and compare "
+      "each element and bit with the reference");
   command->add_option("OP", flags->op, "Shipped name, file, or file:name; none: all shipped ops");
+  command->add_option("--device", flags->deviceText, "cpu, cuda or cuda:N")
+      ->capture_default_str()
+      ->type_name("DEVICE");
   command
-      ->add_option("--arch", flags->arch,
-                   "The arch whose schedule (with --schedule) gives vector and chunk of the lists")
+      ->add_option(
+          "--arch", flags->arch,
+          "The arch whose schedule (with --schedule) gives vector and chunk of the CPU's lists")
       ->capture_default_str()
       ->type_name("ARCH");
   command->add_option("--seed", flags->seed, "Chooses the data; the same seed gives the same run")

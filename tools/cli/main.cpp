@@ -78,7 +78,7 @@ int parseAndRun(int argc, char **argv) {
   app.require_subcommand(1);
   Session session;
   for (auto add : {addOpsCommand, addShowCommand, addEmitCommand, addPrecompileCommand,
-                   addVerifyCommand, addCacheCommand, addDoctorCommand})
+                   addVerifyCommand, addBenchCommand, addCacheCommand, addDoctorCommand})
     add(app, session);
   app.footer(footer()); // after the commands, which would inherit it
   try {

@@ -81,6 +81,19 @@ pip_nvrtc() {
   has_nvrtc "$folder" && echo "$folder"
 }
 
+nvtx_folder="${XDG_DATA_HOME:-$HOME/.local/share}/fusewright/nvtx"
+
+# nvtx_include USE_TOOLKIT: prints the folder that has the headers of NVTX 3, a toolkit's or the one that
+# tools/install-deps fetched.
+nvtx_include() {
+  local folder folders=("$nvtx_folder/nvidia/cu$nvrtc_major/include")
+  ! $1 || folders=("${CUDA_HOME:-/usr/local/cuda}/include" "${folders[@]}")
+  for folder in "${folders[@]}"; do
+    [[ ! -f "$folder/nvtx3/nvToolsExt.h" ]] || { echo "$folder"; return 0; }
+  done
+  return 1
+}
+
 # The product finds a toolkit's NVRTC by itself; the one of tools/install-deps is named to it.
 find_nvrtc() {
   local folder

@@ -21,10 +21,7 @@ public:
       }
   }
 
-  Result<void> run(const Case &data, const Executor &execute) {
-    Arena arena(request, data);
-    if (auto done = execute(data, arena); !done)
-      return done;
+  Result<void> run(const Case &data, std::span<const Way> ways) {
     DecodedCase decoded(request, data);
     auto bounds = reference.evaluate(decoded.inputs);
     if (!bounds)
@@ -33,13 +30,19 @@ public:
     if (!bits)
       return bits.takeError();
     ++report.cases;
-    for (size_t i = 0; i < written.size(); ++i) {
-      auto words = arena.words(written[i]);
-      judgeBounds(data, report.outputs[i], *bounds->find(report.outputs[i].operand), words);
-      judgeBits(data, report.outputs[i], *bits->find(report.outputs[i].operand), words);
+    for (const Way &way : ways) {
+      Arena arena(request, data);
+      if (auto done = way.execute(data, arena); !done)
+        return done;
+      wayName = way.name;
+      for (size_t i = 0; i < written.size(); ++i) {
+        auto words = arena.words(written[i]);
+        judgeBounds(data, report.outputs[i], *bounds->find(report.outputs[i].operand), words);
+        judgeBits(data, report.outputs[i], *bits->find(report.outputs[i].operand), words);
+      }
+      if (auto stray = arena.strayWrite())
+        fail(data, *stray);
     }
-    if (auto stray = arena.strayWrite())
-      fail(data, *stray);
     return {};
   }
 
@@ -47,8 +50,8 @@ public:
 
 private:
   void fail(const Case &data, const std::string &what) {
-    report.failures.push_back("case '" + data.name + "', seed " + std::to_string(seed) + ": " +
-                              what);
+    report.failures.push_back("case '" + data.name + "', seed " + std::to_string(seed) +
+                              (wayName.empty() ? "" : ", " + wayName) + ": " + what);
   }
 
   void judgeBounds(const Case &data, OutputReport &out,
@@ -84,6 +87,7 @@ private:
   const ResolvedRequest &request;
   const Reference &reference;
   uint64_t seed;
+  std::string wayName; ///< of the run that is judged
   std::vector<size_t> written;
   Report report;
 };
@@ -108,12 +112,18 @@ DecodedCase::DecodedCase(const ResolvedRequest &request, const Case &data) {
 
 Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
                       const Executor &execute) {
+  const Way only{"", execute};
+  return verify(request, options, std::span(&only, 1));
+}
+
+Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
+                      std::span<const Way> ways) {
   auto reference = Reference::make(request);
   if (!reference)
     return reference.takeError();
   Verification verification(request, *reference, options.seed);
   for (const Case &data : makeCases(request, options))
-    if (auto done = verification.run(data, execute); !done)
+    if (auto done = verification.run(data, ways); !done)
       return done.takeError();
   return verification.take();
 }

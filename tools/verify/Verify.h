@@ -7,11 +7,18 @@
 #include "tools/verify/Cases.h"
 
 #include <functional>
+#include <span>
 
 namespace fw::verify {
 
 /// Runs the program under test on the arena's memory.
 using Executor = std::function<Result<void>(const Case &data, const Arena &arena)>;
+
+/// One of several ways to run the same program.
+struct Way {
+  std::string name;
+  Executor execute;
+};
 
 struct OutputReport {
   std::string operand;
@@ -34,6 +41,9 @@ struct Report {
 /// An error is one of the executor or the reference; wrong numbers are failures of the report.
 Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
                       const Executor &execute);
+/// Every case runs each way, on memory of its own; the reference is evaluated once.
+Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options,
+                      std::span<const Way> ways);
 
 /// The data of a case as the numbers that its storage words stand for; views of itself.
 struct DecodedCase {

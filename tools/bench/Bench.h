@@ -1,0 +1,58 @@
+// One request on one list of tensors, timed.
+#pragma once
+
+#include "compiler/Request.h"
+#include "tools/bench/Machine.h"
+#include "tools/bench/TensorLists.h"
+
+namespace fw::bench {
+
+struct Job {
+  ResolvedRequest request;
+  TensorList list;
+};
+
+struct Row {
+  std::string id; ///< of PERFORMANCE 2, "P1"; empty: none
+  std::string op; ///< with options and features
+  std::string dtypes, list;
+  uint64_t tensors = 0, elements = 0, bytes = 0;
+  uint32_t launches = 0;
+  std::string schedule;
+  int32_t registers = -1;
+  Figures figures;
+
+  double gigabytesPerSecond() const { return double(bytes) / figures.us * 1e-3; }
+  double percentOfCopy() const { return 100 * double(bytes) / figures.us / figures.copyRate; }
+  double percentOfLarge() const { return 100 * double(bytes) / figures.us / *figures.largeRate; }
+};
+
+class Bench {
+public:
+  static Result<Bench> create(const host::Device &device);
+
+  const Machine &machine() const { return *on; }
+  /// "cpu", or the arch that requests are to be resolved for.
+  const std::string &target() const { return arch; }
+  /// Memory for the largest of the jobs; before the first measurement.
+  Result<void> prepare(std::span<const Job> jobs);
+  Result<Row> measure(const Job &job, int rounds);
+
+private:
+  struct Placed {
+    std::vector<fw_tensor> tensors; ///< by entry, then by operand
+    std::vector<Stream> streams;
+  };
+  /// Places the operands one after another and fills them.
+  Result<Placed> place(const Job &job);
+  Result<host::Handle<fw_plan>> plan(const Job &job, const fw_program *program,
+                                     const std::vector<fw_tensor> &tensors);
+
+  host::Device device;
+  std::string arch = "cpu";
+  host::Handle<fw_context> context;
+  std::unique_ptr<Machine> on;
+  std::byte *memory = nullptr;
+};
+
+} // namespace fw::bench

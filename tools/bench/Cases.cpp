@@ -1,0 +1,97 @@
+#include "tools/bench/Cases.h"
+
+#include "ops/ShippedOps.h"
+#include "tools/bench/Embedded.h"
+
+#include <algorithm>
+#include <map>
+
+namespace fw::bench {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class T> T valueOf(const ordered_json &row, const char *key) {
+  return row.contains(key) ? row.at(key).get<T>() : T();
+}
+
+Request requestOf(const ordered_json &row, const language::OpHandle &op) {
+  Request request;
+  request.op = op;
+  request.dtypes = valueOf<std::map<std::string, std::string>>(row, "dtypes");
+  request.options = valueOf<std::map<std::string, std::string>>(row, "options");
+  request.features = valueOf<std::set<std::string>>(row, "features");
+  return request;
+}
+
+/// The same program: op, options, dtypes and features once everything is spelled out.
+bool isSame(const ResolvedRequest &a, const ResolvedRequest &b) {
+  auto dtype = [](const RequestOperand &operand) { return operand.name + "=" + operand.dtype; };
+  return a.opHash == b.opHash && a.request.options == b.request.options &&
+         a.request.features == b.request.features && a.request.absent == b.request.absent &&
+         std::ranges::equal(a.operands, b.operands, {}, dtype, dtype);
+}
+
+/// The id of the row that asks for the same program.
+std::string listedId(const ResolvedRequest &request) {
+  for (const ordered_json &row : embedded("cases.json").at("cases")) {
+    auto op = findShippedOp(row.at("op").get<std::string>());
+    if (!op || (*op)->hash != request.opHash)
+      continue;
+    auto listed = resolve(requestOf(row, *op));
+    if (listed && isSame(request, *listed))
+      return row.at("id");
+  }
+  return "";
+}
+
+/// Every optimizer that is not listed, a user's too, is held against the figures of f32.
+bool isOptimizerInF32(const ResolvedRequest &request) {
+  auto isF32 = [](const RequestOperand &operand) { return operand.dtype == "f32"; };
+  auto isParam = [](const RequestOperand &operand) { return operand.role == "param"; };
+  return std::ranges::any_of(request.operands, isParam) &&
+         std::ranges::all_of(request.operands, isF32);
+}
+
+} // namespace
+
+const Target *findTarget(const std::string &id) {
+  static const std::map<std::string, Target> targets = [] {
+    std::map<std::string, Target> read;
+    for (const auto &[name, row] : embedded("cases.json").at("targets").items())
+      if (row.contains("floor"))
+        read[name] = {row.at("floor"), row.at("goal")};
+    return read;
+  }();
+  auto found = targets.find(id);
+  return found == targets.end() ? nullptr : &found->second;
+}
+
+Result<std::vector<Request>> defaultRequests(const std::string &op) {
+  std::vector<Request> requests;
+  for (const ordered_json &row : embedded("cases.json").at("cases")) {
+    const std::string name = row.at("op");
+    if (!op.empty() && name != op)
+      continue;
+    auto shipped = findShippedOp(name);
+    if (!shipped)
+      return shipped.takeError();
+    requests.push_back(requestOf(row, *shipped));
+  }
+  return requests;
+}
+
+Result<std::vector<Request>> defaultRequests() { return defaultRequests(""); }
+
+std::string targetId(const ResolvedRequest &request, uint64_t elements) {
+  std::string id = listedId(request);
+  if (id.empty() && isOptimizerInF32(request))
+    id = "P1";
+  const ordered_json &shortList = embedded("cases.json").at("short_list");
+  if (elements < shortList.at("below").get<uint64_t>() && shortList.at("ids").contains(id))
+    return shortList.at("ids").at(id);
+  return id;
+}
+
+} // namespace fw::bench

@@ -1,0 +1,26 @@
+// What is timed by default, and the figures to reach (bench/tables/cases.json).
+#pragma once
+
+#include "compiler/Request.h"
+
+#include <string>
+#include <vector>
+
+namespace fw::bench {
+
+/// Figures of PERFORMANCE 2.
+struct Target {
+  double floor, goal;
+};
+
+/// Null for an id without figures.
+const Target *findTarget(const std::string &id);
+
+/// The shipped requests that are timed, for no target yet; of one op, or of all.
+Result<std::vector<Request>> defaultRequests();
+Result<std::vector<Request>> defaultRequests(const std::string &op);
+
+/// The target that a request on so many elements is held against: "P1"; "" for none.
+std::string targetId(const ResolvedRequest &request, uint64_t elements);
+
+} // namespace fw::bench

@@ -1,0 +1,55 @@
+// What plans are timed on.
+#pragma once
+
+#include "fusewright/fusewright.h"
+#include "tools/host/Program.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fw::bench {
+
+/// The bytes of one operand over a whole list.
+struct Stream {
+  uint64_t bytes = 0;
+  bool isRead = false, isWritten = false;
+};
+
+/// Microseconds are medians.
+struct Figures {
+  double us = 0;                   ///< of the device alone: its queue is ahead of the host
+  std::optional<double> graphUs;   ///< the same as a replay of a captured graph
+  std::optional<double> idleUs;    ///< from an idle device, so with what the host takes
+  double hostUs = 0;               ///< of the call, with an empty queue
+  double copyRate = 0;             ///< bytes/us of copy(S); on the CPU of a bare stream
+  std::optional<double> largeRate; ///< of copy(4 GiB)
+};
+
+class Machine {
+public:
+  virtual ~Machine() = default;
+
+  virtual std::string description() const = 0;
+  /// "copy", or "stream" of the CPU.
+  virtual std::string yardstick() const = 0;
+  virtual fw_stream stream() const = 0;
+  /// Memory for the operands of a case; the same for every case. Called once.
+  virtual Result<std::byte *> reserve(size_t bytes) = 0;
+  /// Repeats `pattern` in the memory that was reserved.
+  virtual Result<void> fill(std::byte *to, size_t bytes, std::span<const std::byte> pattern) = 0;
+  virtual Result<Figures> measure(fw_plan *plan, std::span<const Stream> streams, int rounds) = 0;
+};
+
+Result<std::unique_ptr<Machine>> makeCpuMachine(fw_context *context);
+Result<std::unique_ptr<Machine>> makeCudaMachine(fw_context *context, const host::Device &device);
+
+/// The middle one.
+double median(std::vector<double> values);
+
+/// Something to be timed.
+using Work = std::function<Result<void>()>;
+
+} // namespace fw::bench

@@ -1,0 +1,247 @@
+// fusewright bench [OP ...]: ops on lists of tensors, timed beside a copy of the same bytes.
+#include "tools/cli/Commands.h"
+
+#include "tools/bench/Bench.h"
+#include "tools/bench/Cases.h"
+#include "tools/bench/Chart.h"
+#include "tools/cli/Progress.h"
+#include "tools/cli/Table.h"
+
+#include "compiler/jit/Hash.h"
+#include "ops/ShippedOps.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+
+namespace fw::cli {
+
+namespace {
+
+struct BenchFlags {
+  std::vector<std::string> ops;
+  std::string device = "cuda", plot;
+  std::vector<std::string> tensors;
+  int rounds = 21;
+  RequestFlags request;
+};
+
+bool isShippedName(const std::string &name) {
+  std::vector<std::string> shipped = shippedOpNames();
+  return std::ranges::find(shipped, name) != shipped.end();
+}
+
+/// The request of the flags; without them what is timed of a shipped op by default, and of any
+/// other its default dtypes.
+Result<std::vector<Request>> requestsOf(const std::string &name, const BenchFlags &flags) {
+  if (!flags.request.namesRequest() && isShippedName(name))
+    if (auto listed = bench::defaultRequests(name); !listed || !listed->empty())
+      return listed;
+  Result<language::OpHandle> op = findOp(name);
+  if (!op)
+    return op.takeError();
+  printWarnings(*op);
+  Result<Request> request = makeRequest(*op, flags.request, "");
+  if (!request)
+    return request.takeError();
+  return std::vector<Request>{*request};
+}
+
+Result<std::vector<Request>> allRequests(const BenchFlags &flags) {
+  if (flags.ops.empty())
+    return bench::defaultRequests();
+  std::vector<Request> requests;
+  for (const std::string &name : flags.ops) {
+    auto own = requestsOf(name, flags);
+    if (!own)
+      return own.takeError();
+    requests.insert(requests.end(), own->begin(), own->end());
+  }
+  return requests;
+}
+
+Result<std::vector<bench::TensorList>> listsOf(const BenchFlags &flags, bool onGpu) {
+  std::vector<bench::TensorList> lists;
+  const std::vector<std::string> usual = {onGpu ? "bert-large" : "resnet-50"};
+  for (const std::string &text : flags.tensors.empty() ? usual : flags.tensors) {
+    auto parsed = bench::parseLists(text);
+    if (!parsed)
+      return parsed.takeError();
+    lists.insert(lists.end(), parsed->begin(), parsed->end());
+  }
+  return lists;
+}
+
+/// Every request on every list.
+Result<std::vector<bench::Job>> jobsOf(const BenchFlags &flags, const bench::Bench &bench,
+                                       bool onGpu) {
+  Result<std::vector<Request>> requests = allRequests(flags);
+  if (!requests)
+    return requests.takeError();
+  auto lists = listsOf(flags, onGpu);
+  if (!lists)
+    return lists.takeError();
+  std::vector<bench::Job> jobs;
+  for (Request &request : *requests) {
+    request.target = bench.target();
+    for (const auto &list : *lists) {
+      auto resolved = resolve(request);
+      if (!resolved)
+        return resolved.takeError();
+      jobs.push_back({std::move(*resolved), list});
+    }
+  }
+  return jobs;
+}
+
+Json toJson(const bench::Row &row, const std::string &yardstick) {
+  Json json = {{"id", row.id},
+               {"case", row.op + ", " + row.dtypes + ", " + row.list},
+               {"op", row.op},
+               {"dtypes", row.dtypes},
+               {"list", row.list},
+               {"tensors", row.tensors},
+               {"elements", row.elements},
+               {"bytes", row.bytes},
+               {"launches", row.launches},
+               {"us", row.figures.us},
+               {"gb_per_s", row.gigabytesPerSecond()},
+               {"percent_of_" + yardstick, row.percentOfCopy()},
+               {"host_us", row.figures.hostUs}};
+  if (row.id.empty() || yardstick != "copy") // the figures to reach are those of GPUs
+    json.erase("id");
+  if (row.figures.largeRate)
+    json["percent_of_copy_4gib"] = row.percentOfLarge();
+  if (row.figures.graphUs)
+    json.update({{"graph_us", *row.figures.graphUs}, {"idle_us", *row.figures.idleUs}});
+  if (row.registers >= 0)
+    json.update({{"registers", row.registers}, {"schedule", row.schedule}});
+  return json;
+}
+
+Json toJson(const std::vector<bench::Row> &rows, const bench::Machine &machine) {
+  Json list = Json::array();
+  for (const bench::Row &row : rows)
+    list.push_back(toJson(row, machine.yardstick()));
+  return {
+      {"versions", {{"fusewright", jit::compilerBuildId()}, {"machine", machine.description()}}},
+      {"rows", list}};
+}
+
+std::string optionalText(const std::optional<double> &value, int decimals) {
+  return value ? decimal(*value, decimals) : "-";
+}
+
+void printTable(const std::vector<bench::Row> &rows, const bench::Machine &machine) {
+  const std::string of = ">% " + machine.yardstick();
+  Table table({"op", "dtypes", "list", ">tensors", ">elements", ">MB", ">us", ">GB/s", of,
+               ">% 4 GiB", ">graph us", ">idle us", ">host us", ">launches"});
+  for (const bench::Row &row : rows)
+    table.add({row.op, row.dtypes, row.list, std::to_string(row.tensors),
+               std::to_string(row.elements), decimal(double(row.bytes) * 1e-6, 1),
+               decimal(row.figures.us, 1), decimal(row.gigabytesPerSecond(), 0),
+               decimal(row.percentOfCopy(), 1),
+               row.figures.largeRate ? decimal(row.percentOfLarge(), 1) : "-",
+               optionalText(row.figures.graphUs, 1), optionalText(row.figures.idleUs, 1),
+               decimal(row.figures.hostUs, 1), std::to_string(row.launches)});
+  table.print(std::cout);
+  std::cout << "\non " << machine.description()
+            << "; medians. MB: every operand once per read and once per write.\n";
+  if (machine.yardstick() == "copy")
+    std::cout
+        << "us: time on the device; % copy: of a copy on the device of the same bytes, at most "
+           "8 GiB, and of one\nof 4 GiB, in this process. graph us: replay of a captured "
+           "graph; idle us: from an idle device, so with the\nlaunch; host us: of the call.\n";
+  else
+    std::cout << "% stream: of a bare pass over the same reads and writes on all cores.\n";
+}
+
+Result<void> writePlot(const std::string &path, const std::vector<bench::Row> &rows,
+                       const bench::Machine &machine) {
+  std::vector<bench::Bar> bars;
+  for (const bench::Row &row : rows) {
+    bench::Bar bar{row.op + ", " + row.dtypes + ", " + row.list, row.percentOfCopy(), {}, {}};
+    const bench::Target *target = bench::findTarget(row.id);
+    if (target && machine.yardstick() == "copy")
+      bar.floor = target->floor, bar.goal = target->goal;
+    bars.push_back(std::move(bar));
+  }
+  std::ofstream file(path);
+  file << bench::barChart(
+      "% of " + machine.yardstick() + " of the same bytes, " + machine.description(), bars);
+  if (!file.flush())
+    return Error{Code::USAGE, "--plot: expected a file that can be written, got '" + path + "'",
+                 "name a file in a folder of this user"};
+  return {};
+}
+
+Result<std::vector<bench::Row>> measureAll(bench::Bench &bench, const std::vector<bench::Job> &jobs,
+                                           int rounds) {
+  if (Result<void> ready = bench.prepare(jobs); !ready)
+    return ready.takeError();
+  std::vector<bench::Row> rows;
+  Progress progress("measuring", jobs.size());
+  for (const bench::Job &job : jobs) {
+    Result<bench::Row> row = bench.measure(job, rounds);
+    if (!row)
+      return row.takeError();
+    rows.push_back(std::move(*row));
+    progress.step(rows.back().op + ", " + rows.back().list);
+  }
+  return rows;
+}
+
+Result<int> benchOps(const Session &session, const BenchFlags &flags) {
+  Result<host::Device> device = host::parseDevice(flags.device);
+  if (!device)
+    return device.takeError();
+  Result<bench::Bench> bench = bench::Bench::create(*device);
+  if (!bench)
+    return bench.takeError();
+  Result<std::vector<bench::Job>> jobs = jobsOf(flags, *bench, device->isCuda());
+  if (!jobs)
+    return jobs.takeError();
+  auto rows = measureAll(*bench, *jobs, flags.rounds);
+  if (!rows)
+    return rows.takeError();
+  if (session.json)
+    std::cout << toJson(*rows, bench->machine()).dump(2) << "\n";
+  else
+    printTable(*rows, bench->machine());
+  if (!flags.plot.empty())
+    if (Result<void> written = writePlot(flags.plot, *rows, bench->machine()); !written)
+      return written.takeError();
+  return 0;
+}
+
+} // namespace
+
+void addBenchCommand(CLI::App &app, Session &session) {
+  auto flags = std::make_shared<BenchFlags>();
+  CLI::App *command =
+      app.add_subcommand("bench", "Time ops on lists of tensors, beside a copy of the same bytes");
+  command->add_option("OP", flags->ops,
+                      "Shipped names, files, or file:name; none: the shipped optimizers and casts");
+  command
+      ->add_option("--tensors", flags->tensors,
+                   "Models (llama-1.1b,bert-large,resnet-50) or the numbers of elements of a list "
+                   "(4096,1000x64); may be given again; default: bert-large, on the CPU resnet-50")
+      ->type_name("LIST");
+  command->add_option("--device", flags->device, "cpu, cuda or cuda:N")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  command->add_option("--rounds", flags->rounds, "Measurements that a median is taken of")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--plot", flags->plot, "Write a bar chart too")->type_name("FILE.svg");
+  addRequestFlags(*command, flags->request);
+  addJsonFlag(*command, session);
+  command->footer("A model's tensors of one dimension are a group without weight decay, where the "
+                  "op has one.");
+  command->callback([&session, flags] {
+    session.action = [&session, flags] { return benchOps(session, *flags); };
+  });
+}
+
+} // namespace fw::cli
