@@ -3,6 +3,19 @@
 #include "runtime/driver/Scopes.h"
 
 namespace fw::driver {
+namespace {
+
+/// asError() for code: what does not fit the device has remedies of its own.
+Error loadError(const Driver &driver, CUresult result, std::string what) {
+  Error error = asError(driver, result, std::move(what));
+  if (result == Cu::NO_BINARY_FOR_GPU || result == Cu::INVALID_IMAGE)
+    error.remedy = "compile the request for this device (fw_request_target with \"cuda:N\")";
+  else if (result == Cu::UNSUPPORTED_PTX_VERSION)
+    error.remedy = "update the NVIDIA driver, or install an NVRTC as old as the driver";
+  return error;
+}
+
+} // namespace
 
 Module::~Module() {
   for (const Loaded *link = loaded; link;)
@@ -34,12 +47,8 @@ Result<void> Module::loadLibrary(const Driver &from) {
       from.cu().libraryLoadData(&library, code, options, values, 2, nullptr, nullptr, 0);
   if (result != Cu::SUCCESS) {
     library = nullptr;
-    Error error = asError(from, result, "loading " + symbol);
+    Error error = loadError(from, result, "loading " + symbol);
     error.log = log;
-    if (result == Cu::NO_BINARY_FOR_GPU || result == Cu::INVALID_IMAGE)
-      error.remedy = "compile the request for this device (fw_request_target with \"cuda:N\")";
-    else if (result == Cu::UNSUPPORTED_PTX_VERSION)
-      error.remedy = "update the NVIDIA driver, or install an NVRTC as old as the driver";
     return error;
   }
   result = from.cu().libraryGetKernel(&kernel, library, symbol.c_str());
@@ -70,7 +79,7 @@ Result<CUfunction> Module::load(const Driver &from, CUcontext context,
                  ? from.cu().funcLoad(function)
                  : from.cu().funcGetAttribute(&registers, Attribute::FUNCTION_REGISTERS, function);
   if (result != Cu::SUCCESS)
-    return asError(from, result, "loading " + symbol + " for the device");
+    return loadError(from, result, "loading " + symbol + " for the device");
   loaded.store(new Loaded{context, function, loaded.load(std::memory_order_relaxed)},
                std::memory_order_release);
   return function;
