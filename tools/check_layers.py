@@ -48,7 +48,7 @@ ROOMS = {
     "runtime/plan": ["fusewright", "runtime", "compiler/support", "compiler/jit/ScalarProgram.h", "templates/vocab", "llvm"],
     # The compiler's own doors: compile, evaluate, the shipped ops.
     "runtime/api": ["fusewright", "runtime", "compiler/support", "compiler/Compiler.h", "compiler/Reference.h",
-                    "ops/ShippedOps.h", *DIALECT_TABLES, "templates/vocab"],
+                    "ops/ShippedOps.h", *DIALECT_TABLES, "templates/vocab", "llvm"],
     "templates": ["templates/vocab"],
     # The table of embedded texts; everything else in the room is CUDA.
     "templates/Templates": ["compiler/support", "llvm"],

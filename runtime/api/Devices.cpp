@@ -6,8 +6,16 @@
 using namespace fw;
 using namespace fw::api;
 
-Result<const driver::Driver *> ContextState::driver() const {
-  return driver::Driver::open(compiler.settings().text(jit::Knob::cuda_driver));
+Result<const driver::Driver *> ContextState::driver() {
+  if (const driver::Driver *known = opened.load(std::memory_order_acquire)) {
+    if (Result<void> usable = known->checkFork(); !usable)
+      return usable.takeError();
+    return known;
+  }
+  auto found = driver::Driver::open(compiler.settings().text(jit::Knob::cuda_driver));
+  if (found)
+    opened.store(*found, std::memory_order_release);
+  return found;
 }
 
 Result<std::string> ContextState::targetOf(const driver::Device &device) {

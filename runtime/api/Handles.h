@@ -39,7 +39,7 @@ struct ContextState {
   const char *keep(std::string text);
 
   /// The CUDA driver, opened by the first call that needs it.
-  Result<const driver::Driver *> driver() const;
+  Result<const driver::Driver *> driver();
   /// The target of code for a device: "sm_90".
   Result<std::string> targetOf(const driver::Device &device); ///< asked once per device
   /// The kernel `fw_scalars` for a target.
@@ -58,6 +58,7 @@ private:
     driver::Module module;
   };
 
+  std::atomic<const driver::Driver *> opened = nullptr;
   std::mutex mutex;
   std::map<const fw::Program *, std::shared_ptr<const ProgramState>> states;
   std::map<std::string, ScalarsKernel> scalarsKernels; ///< by target

@@ -33,16 +33,19 @@ void launchOnCuda(ContextState &context, const ProgramState &compiled,
   if (list.entries.empty())
     return;
   const driver::Driver &driver = *take(context.driver());
-  auto current = take(driver::CurrentContext::ofDevice(driver, place.id));
+  auto current = take(driver::CurrentContext::ofStream(driver, stream, place.id));
   const driver::Module &module = compiled.cuda->module;
   if (!module.find(current.get()) && take(driver::isCapturing(driver, stream)))
     throw Failure{{Code::USAGE,
                    "expected a program that is loaded on device " + std::to_string(place.id) +
                        " before its first launch is captured, got one that is not",
                    "warm up first: call fw_preload or launch it once before the capture"}};
-  take(plan::launchOnce(
-      context.world(driver, current.get(), place.id, compiled.program->record.target), program,
-      *compiled.cuda, list, rows, stream));
+  const plan::DeviceWorld world{.driver = &driver,
+                                .context = current.get(),
+                                .device = place.id,
+                                .modules = &context.modules,
+                                .launches = &context.launches};
+  take(plan::launchOnce(world, program, *compiled.cuda, list, rows, stream));
 }
 
 } // namespace

@@ -93,7 +93,7 @@ ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
   }
   launchable.scalarProgram = [scalars = &program->record.scalars, places = inputPlaces(*program)](
                                  std::span<const double> hypers, std::span<double> slots) {
-    std::vector<double> inputs;
+    llvm::SmallVector<double, 32> inputs;
     for (size_t place : places)
       inputs.push_back(hypers[place]);
     jit::run(*scalars, inputs.data(), slots.data());

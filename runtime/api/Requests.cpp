@@ -39,7 +39,8 @@ Result<std::string> deviceTarget(ContextState &context, std::string_view name) {
   Result<const driver::Driver *> driver = context.driver();
   if (!driver)
     return driver.takeError();
-  Result<const driver::Device *> device = (*driver)->device(int(std::min(ordinal, unsigned(INT_MAX))));
+  Result<const driver::Device *> device =
+      (*driver)->device(int(std::min(ordinal, unsigned(INT_MAX))));
   if (!device)
     return device.takeError();
   return context.targetOf(**device);

@@ -164,10 +164,10 @@ std::string printRange(const Hyper &hyper) {
 
 size_t bytesOf(Number type) { return numbers[size_t(type)].bytes; }
 
-Result<std::vector<GivenScalar>> matchScalars(std::span<const Hyper> hypers,
-                                              const ScalarArray &given, size_t listLength) {
+Result<GivenScalars> matchScalars(std::span<const Hyper> hypers, const ScalarArray &given,
+                                  size_t listLength) {
   StandardFloatMode mode; // where denormals count as zero, a tiny negative one would pass ">= 0"
-  std::vector<GivenScalar> matched;
+  GivenScalars matched;
   matched.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     const fw_scalar &scalar = given[i];
@@ -209,7 +209,7 @@ Error missingScalar(const Hyper &hyper) {
 
 Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray &given,
                                size_t listLength) {
-  Result<std::vector<GivenScalar>> matched = matchScalars(hypers, given, listLength);
+  Result<GivenScalars> matched = matchScalars(hypers, given, listLength);
   if (!matched)
     return matched.takeError();
   ScalarRows rows;

@@ -4,6 +4,8 @@
 #include "compiler/support/Error.h"
 #include "fusewright/fusewright.h"
 
+#include <llvm/ADT/SmallVector.h>
+
 #include <limits>
 #include <span>
 #include <string>
@@ -63,10 +65,13 @@ struct GivenScalar {
   ScalarSource source;
 };
 
+/// A run has few, and must not allocate for them.
+using GivenScalars = llvm::SmallVector<GivenScalar, 8>;
+
 /// Finds each given scalar by name and checks kinds, ranges and counts. Host values alone have
 /// ranges that can be checked.
-Result<std::vector<GivenScalar>> matchScalars(std::span<const Hyper> hypers,
-                                              const ScalarArray &given, size_t listLength);
+Result<GivenScalars> matchScalars(std::span<const Hyper> hypers, const ScalarArray &given,
+                                  size_t listLength);
 
 /// What a hyper has that nobody names: its default, or nothing.
 ScalarSource defaultSource(const Hyper &hyper);

@@ -155,12 +155,14 @@ Result<void> CudaLaunch::repoint(std::span<const Group> groups, size_t group, si
 Result<void> CudaLaunch::hostRows(const launch::Program &program, const RunScalars &scalars,
                                   std::span<const RowPlace> rows, driver::CUstream stream,
                                   bool capturing) {
-  std::vector<double> hypers(program.hypers.size()), slots(kernel.slots * rows.size());
+  hyperValues.resize(program.hypers.size());
+  slotValues.resize(kernel.slots * rows.size());
+  std::span<double> slots = slotValues;
   {
     StandardFloatMode mode;
     for (size_t r = 0; r < rows.size(); ++r) {
-      scalars.row(rows[r].group, rows[r].entry, hypers);
-      program.scalarProgram(hypers, std::span(slots).subspan(r * kernel.slots, kernel.slots));
+      scalars.row(rows[r].group, rows[r].entry, hyperValues);
+      program.scalarProgram(hyperValues, slots.subspan(r * kernel.slots, kernel.slots));
     }
   }
   if (rows.size() <= arguments.rowRoom()) {

@@ -74,7 +74,8 @@ private:
   bool staleChunks = true;
   std::vector<DeviceTable> columns;
   DeviceTable chunkTable, rowTable;
-  std::vector<std::byte> rowBytes; ///< what `rowTable` holds
+  std::vector<std::byte> rowBytes;             ///< what `rowTable` holds
+  std::vector<double> hyperValues, slotValues; ///< of the rows, kept for their memory
   std::optional<Prologue> prologue;
   bool usesPrologue = false; ///< in the run that was prepared last
   ElementsArguments arguments;

@@ -32,8 +32,8 @@ private:
   friend class PlanScalars;
   size_t hypers = 0;
   std::span<const std::vector<launch::ScalarSource>> groups;
-  std::span<const size_t> firsts;              ///< of each group's entries in the whole plan
-  std::vector<launch::ScalarSource> overrides; ///< by hyper; Missing: the group's
+  std::span<const size_t> firsts; ///< of each group's entries in the whole plan
+  llvm::SmallVector<launch::ScalarSource, 16> overrides; ///< by hyper; Missing: the group's
 };
 
 class PlanScalars {

@@ -16,6 +16,8 @@ uint64_t addressOf(const launch::TensorList &list, const SegmentPlace &segment, 
   const void *base = list.pointers[segment.entry * list.operands + operand];
   if (!base)
     return 0;
+  if (list.entries[segment.entry].loops.empty())
+    return reinterpret_cast<uint64_t>(base);
   return reinterpret_cast<uint64_t>(base) +
          uint64_t(launch::runOffset(list.entries[segment.entry], segment.run, operand));
 }

@@ -1,7 +1,7 @@
 // Every shipped profile on this machine's CPU against the evaluator: bounds, bits, stray writes.
 #include "ops/Profiles.h"
 #include "ops/ShippedOps.h"
-#include "tools/cli/CpuRunner.h"
+#include "tools/cli/Runner.h"
 #include "tools/verify/Verify.h"
 
 #include <gtest/gtest.h>
@@ -24,14 +24,11 @@ TEST_P(Profiles, verifiesOnTheCpu) {
   auto options = verify::caseOptions(request, "sm_90", /*seed=*/20);
   ASSERT_TRUE(bool(options)) << render(options.error());
 
-  auto runner = cli::CpuRunner::create();
+  auto runner = cli::Runner::create(host::Device{});
   ASSERT_TRUE(bool(runner)) << render(runner.error());
   auto compiled = runner->compile(*resolved);
   ASSERT_TRUE(bool(compiled)) << render(compiled.error());
-  auto report = verify::verify(*resolved, *options,
-                               [&](const verify::Case &data, const verify::Arena &arena) {
-                                 return runner->run(*resolved, data, arena);
-                               });
+  auto report = verify::verify(*resolved, *options, runner->ways(*resolved));
   ASSERT_TRUE(bool(report)) << render(report.error());
   EXPECT_EQ(report->failures, std::vector<std::string>());
   EXPECT_GT(report->elements, 0u);

@@ -9,7 +9,7 @@ from cli import Cli, main, program
 
 
 class Precompile(Cli):
-    KEYS = {"op", "arch", "dtypes", "registers", "spill_bytes", "image_bytes", "ms", "status"}
+    KEYS = {"op", "arch", "dtypes", "registers", "spill_bytes", "cubin_bytes", "ms", "status"}
 
     def test_rows_and_second_run(self):
         self.need_nvrtc()
@@ -20,7 +20,7 @@ class Precompile(Cli):
             self.assertLessEqual(self.KEYS, set(kernel))
             self.assertEqual((kernel["status"], kernel["spill_bytes"]), ("compiled", 0))
             self.assertGreater(kernel["registers"], 0)
-            self.assertGreater(kernel["image_bytes"], 0)
+            self.assertGreater(kernel["cubin_bytes"], 0)
         again = self.json_of(*arguments)["kernels"]
         self.assertEqual({kernel["status"] for kernel in again}, {"cached"})
         self.assertEqual([kernel["registers"] for kernel in again], [kernel["registers"] for kernel in kernels])
@@ -44,9 +44,9 @@ class Precompile(Cli):
         rows = {(row["op"], row["arch"]): row for row in self.json_of(*arguments, **nvrtc)["kernels"]}
         for op in ("scale", "scalars"):
             ptx = rows[op, "compute_90"]
-            self.assertEqual((ptx["status"], ptx["registers"], ptx["image_bytes"]),
+            self.assertEqual((ptx["status"], ptx["registers"], ptx["cubin_bytes"]),
                              ("compiled", -1, len("// PTX for compute_90\n")))
-            self.assertEqual(rows[op, "sm_90"]["image_bytes"], len("cubin for sm_90"))
+            self.assertEqual(rows[op, "sm_90"]["cubin_bytes"], len("cubin for sm_90"))
         again = self.json_of(*arguments, **nvrtc)["kernels"]
         self.assertEqual({row["status"] for row in again}, {"cached"})
         self.assertIn("scale for compute_90", self.run_cli("cache", "ls").stdout)

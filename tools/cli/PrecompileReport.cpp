@@ -32,7 +32,7 @@ Json toJson(const std::vector<Job> &jobs) {
                 {"symbol", launch ? Json(launch->symbol) : Json(nullptr)},
                 {"registers", launch ? Json(launch->registers) : Json(nullptr)},
                 {"spill_bytes", launch ? Json(launch->spillBytes) : Json(nullptr)},
-                {"image_bytes", launch ? Json(bytes) : Json(nullptr)},
+                {"cubin_bytes", launch ? Json(bytes) : Json(nullptr)},
                 {"ms", launch ? Json(job.program->milliseconds) : Json(nullptr)},
                 {"status", job.status()}};
     if (job.error)
