@@ -16,9 +16,13 @@ TARGETS = {
     "P2": ("the same with bf16 gradients, % of copy", 95, 99, True),
     "P3": ("P1 and P2 on a short list, % of copy", 93, 96, True),
     "P22": ("casts and scale, % of copy", 97, 101, True),
+    "H1": ("a step of 1000 tensors beyond the bare launch", None, None, False),
+    "H2": ("the same with new gradients", None, None, False),
+    "H3": ("one-shot launch beyond the bare launch", None, None, False),
     "H4": ("cold compile, in empty kernels", None, None, False),
     "H5": ("program from disk and from memory", None, None, False),
     "H6": ("library load, first program, 100 programs", None, None, False),
+    "H7": ("compiles of 1000 learning rates, 5 list lengths, 1000 tensors", None, None, False),
     "H8": ("CPU, % of a bare stream", None, None, True),
 }
 
