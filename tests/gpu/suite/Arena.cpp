@@ -78,7 +78,8 @@ std::vector<fw_tensor> Arena::tensors(void *base, fw_device device, int32_t devi
       tensor.device_id = deviceId;
       tensor.rank = int32_t(spec.shape.size());
       tensor.dtype = kernel.operands[k].dtype.c_str();
-      tensor.data = spec.elements() ? static_cast<std::byte *>(base) + offset(entry, k) : nullptr;
+      const uintptr_t address = reinterpret_cast<uintptr_t>(base) + offset(entry, k);
+      tensor.data = spec.elements() ? reinterpret_cast<void *>(address) : nullptr;
       tensor.shape = spec.shape.data();
       tensor.strides = strides.empty() ? nullptr : strides.data();
       tensors.push_back(tensor);

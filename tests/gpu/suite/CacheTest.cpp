@@ -37,6 +37,17 @@ TEST_F(Compiles, one_for_the_gpu_and_one_for_the_cpu) {
   EXPECT_EQ(fresh.counters().compiles, 2u);
 }
 
+TEST_F(Compiles, a_program_is_loaded_once) {
+  FreshContext fresh;
+  auto adamw = makeKernel(fresh, "adamw");
+  for (int time = 0; time < 3; ++time)
+    EXPECT_OK(fw_preload(fresh, adamw->gpu.get(), 0));
+  Trial trial(fresh, onGpu, {{adamw.get(), vectors({5})}});
+  trial.run(Scalars().set("t", 1));
+  trial.launch(Scalars().set("t", 1));
+  EXPECT_EQ(fresh.counters().modules, 1u);
+}
+
 TEST_F(Compiles, case_Q01_none_for_a_thousand_learning_rates) {
   FreshContext fresh;
   Runner runner(fresh, "adamw");

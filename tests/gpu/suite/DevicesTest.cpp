@@ -92,6 +92,25 @@ TEST_F(Devices, tensors_of_a_plan_are_on_one_device) {
   EXPECT_EQ(plan, nullptr);
 }
 
+TEST_F(Devices, a_stream_of_another_device_is_refused) {
+  const Kernel &adamw = compiled("adamw");
+  cuda::Handle other = nullptr;
+  EXPECT_CUDA(cuDevicePrimaryCtxRetain(&other, 1));
+  EXPECT_CUDA(cuCtxSetCurrent(other));
+  {
+    cuda::Stream theirs;
+    EXPECT_CUDA(cuCtxSetCurrent(gpu.primary));
+    Trial trial(context(), onGpu, {{&adamw, list}});
+    const Scalars step = Scalars().set("t", 1);
+    EXPECT_FAULT(fw_plan_run(trial.plan(), step.array().data(), 1, theirs, nullptr), FW_DEVICE, "");
+    EXPECT_EQ(trial.image(), trial.arena().bytes);
+    trial.run(step);
+    EXPECT_EQ(trial.arena().check(trial.image(), step), "");
+    EXPECT_CUDA(cuCtxSetCurrent(other));
+  }
+  EXPECT_CUDA(cuCtxSetCurrent(gpu.primary));
+}
+
 class OneDevice : public GpuTest {};
 
 TEST_F(OneDevice, a_context_describes_it) {

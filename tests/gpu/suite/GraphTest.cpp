@@ -94,34 +94,67 @@ TEST_F(Graphs, more_scalars_than_parameters_hold_are_kept_too) {
   expectSame(captured, reference, stream);
 }
 
+/// Gradients of `trial` at another block of the same layout, moved by some bytes.
+void pointAt(Trial &trial, const Block &block, ptrdiff_t by) {
+  std::vector<void *> addresses = trial.addresses(0, "g", by);
+  for (void *&address : addresses)
+    address = static_cast<char *>(block.data()) +
+              (static_cast<char *>(address) - static_cast<char *>(trial.base()));
+  EXPECT_OK(fw_plan_set_pointers(trial.plan(), 0, "g", addresses.data(), addresses.size()));
+}
+
+void pointBack(Trial &trial) {
+  std::vector<void *> addresses = trial.addresses(0, "g");
+  EXPECT_OK(fw_plan_set_pointers(trial.plan(), 0, "g", addresses.data(), addresses.size()));
+}
+
 TEST_F(Graphs, a_captured_graph_keeps_its_pointers) {
   const Kernel &adamw = compiled("adamw");
-  Trial captured(context(), onGpu, {{&adamw, list}}), reference(context(), onCpu, {{&adamw, list}});
   const Arena other(adamw, list, 99);
-  Block theirs(context(), onGpu, other.bytes), ours(context(), onCpu, other.bytes);
-  auto point = [&](Trial &trial, const Block *block) {
-    std::vector<void *> addresses = trial.addresses(0, "g");
-    for (void *&address : addresses)
-      if (block)
-        address = static_cast<char *>(block->data()) +
-                  (static_cast<char *>(address) - static_cast<char *>(trial.base()));
-    EXPECT_OK(fw_plan_set_pointers(trial.plan(), 0, "g", addresses.data(), addresses.size()));
-  };
-  cuda::Stream stream;
   auto step = [](double t) { return Scalars().set("t", t); };
-  point(captured, &theirs); // a capture right behind a change
-  cuda::Graph there(stream, [&] { captured.run(step(1), stream); });
-  point(captured, nullptr);
-  cuda::Graph here(stream, [&] { captured.run(step(2), stream); });
-  point(captured, &theirs);
-  captured.run(step(3), stream);
-  here.launch(stream);
-  there.launch(stream);
-  for (auto [block, t] : {std::pair<const Block *, double>{&ours, 3}, {nullptr, 2}, {&ours, 1}}) {
-    point(reference, block);
-    reference.run(step(t));
+  for (ptrdiff_t by : {0, 4}) { // 4: with other heads, so with other blocks
+    Trial captured(context(), onGpu, {{&adamw, list}}),
+        reference(context(), onCpu, {{&adamw, list}});
+    Block theirs(context(), onGpu, other.bytes), ours(context(), onCpu, other.bytes);
+    cuda::Stream stream;
+    pointAt(captured, theirs, by); // a capture right behind a change
+    cuda::Graph there(stream, [&] { captured.run(step(1), stream); });
+    pointBack(captured);
+    cuda::Graph here(stream, [&] { captured.run(step(2), stream); });
+    pointAt(captured, theirs, 8);
+    captured.run(step(3), stream);
+    here.launch(stream);
+    there.launch(stream);
+    pointAt(reference, ours, 8);
+    reference.run(step(3));
+    pointBack(reference);
+    reference.run(step(2));
+    pointAt(reference, ours, by);
+    reference.run(step(1));
+    expectSame(captured, reference, stream);
+  }
+}
+
+TEST_F(Graphs, a_captured_graph_keeps_where_its_numbers_are) {
+  const Kernel &adamw = compiled("adamw");
+  Numbers<int64_t> first = number<int64_t>(0), second = number<int64_t>(40);
+  auto counts = [](const Numbers<int64_t> &t) {
+    return Scalars().setData("t", t.data(), "i64", 1, true);
+  };
+  Trial captured(context(), onGpu, {{&adamw, list, counts(first)}}),
+      reference(context(), onCpu, {{&adamw, list}});
+  cuda::Stream stream;
+  cuda::Graph graph(stream, [&] { captured.run({}, stream); });
+  EXPECT_OK(fw_plan_set_scalars(captured.plan(), 0, counts(second).array().data(), 1));
+  for (int round = 1; round <= 2; ++round) {
+    captured.run({}, stream);
+    graph.launch(stream);
+    reference.run(Scalars().set("t", 40 + round));
+    reference.run(Scalars().set("t", round));
   }
   expectSame(captured, reference, stream);
+  EXPECT_EQ(first.read(), std::vector<int64_t>{2});
+  EXPECT_EQ(second.read(), std::vector<int64_t>{42});
 }
 
 TEST_F(Graphs, several_runs_in_one_graph) {

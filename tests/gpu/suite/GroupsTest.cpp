@@ -106,6 +106,9 @@ TEST_F(Groups, more_rows_of_scalars_than_parameters_hold) {
     const List list = vectors(Sizes(count, 20));
     const Scalars own = Scalars().set("a3", values(count, 1)).set("d9", values(count, 2));
     runBoth({{&polynomial, list, own}}, {step(1), step(2)});
+    Scalars each = own; // rows of their own and one row take turns
+    each.set("t", 3);
+    runBoth({{&polynomial, list}}, {step(1), each, step(2), each, step(2)});
     Trial once(context(), onGpu, {{&polynomial, list}}),
         reference(context(), onCpu, {{&polynomial, list}});
     Scalars given = own;

@@ -67,6 +67,17 @@ TEST_F(Pointers, gradients_at_another_alignment) {
           compare(program, list, [&](Sides &sides) { sides.point("g", sides.others("g", by)); });
 }
 
+TEST_F(Pointers, heads_come_and_go) {
+  const int64_t chunk = compiled("adamw_grad_bf16").chunk;
+  const Sizes sizes = {chunk, chunk + 1, 2 * chunk - 1, 5};
+  for (uint64_t before : {0, 2, 15}) // no operand, the gradient alone, every one
+    for (uint64_t after : {0, 2, 15})
+      compare("adamw_grad_bf16", vectors(sizes, before), vectors(sizes, after), [](Sides &sides) {
+        for (const char *operand : {"p", "g", "m", "v"})
+          sides.point(operand, sides.others(operand));
+      });
+}
+
 TEST_F(Pointers, there_and_back_again) {
   compare("adamw", plain, [](Sides &sides) {
     sides.point("g", sides.others("g", 4));
