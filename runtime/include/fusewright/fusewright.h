@@ -106,6 +106,8 @@ typedef struct fw_context_options {
 FW_API void fw_context_options_init(fw_context_options *options);
 /* `options` may be NULL. Needs no GPU and no home folder. */
 FW_API fw_status fw_context_create(const fw_context_options *options, fw_context **out);
+/* The context ends with the last handle made from it. Work that was queued through any of them must
+   have finished. */
 FW_API void fw_context_destroy(fw_context *context);
 
 typedef struct fw_counters {
@@ -381,7 +383,7 @@ typedef struct fw_world {
 /* `group_count` may be 0: such a plan does nothing. */
 FW_API fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups,
                                 size_t group_count, fw_plan **out);
-/* Device memory is given back when the device has finished with it. */
+/* Its runs must have finished, and graphs that hold one must be gone. */
 FW_API void fw_plan_destroy(fw_plan *plan);
 FW_API fw_status fw_plan_describe(const fw_plan *plan, fw_plan_info *out);
 /* New addresses for one operand of all entries of a group, in their order; layouts stay. Memory
