@@ -61,11 +61,13 @@ TEST_F(Calls, a_table_of_scalars_is_one_short_copy_more) {
 
 TEST_F(Calls, nothing_waits) {
   const Kernel &adamw = compiled("adamw");
-  Trial trial(context(), onGpu, {{&adamw, vectors(Sizes(300, 5))}});
-  trial.run(step(1));
+  const size_t count = 2500; // tables of more than 64 KB
+  Trial trial(context(), onGpu, {{&adamw, vectors(Sizes(count, 5))}});
+  std::vector<double> rates(count, 1);
+  rates[3] = 2;
+  trial.run(step(1).set("lr", rates));
   fake_cuda_counts before = {}, after = {};
   gpu.fake.counts_now(&before);
-  std::vector<double> rates(300, 1);
   for (int run = 0; run < 5; ++run) {
     rates[7] += 1;
     std::vector<void *> addresses = trial.addresses(0, "g", 4 * run);
@@ -75,6 +77,24 @@ TEST_F(Calls, nothing_waits) {
   gpu.fake.counts_now(&after);
   EXPECT_EQ(after.implicitSynchronisations, before.implicitSynchronisations);
   EXPECT_GE(gpu.fake.pending(), 5u);
+}
+
+TEST_F(Calls, a_plan_is_made_without_waiting_for_others) {
+  const Kernel &adamw = compiled("adamw");
+  Trial trial(context(), onGpu, {{&adamw, list}});
+  auto tensors = trial.arena().tensors(trial.base(), FW_DEVICE_CUDA);
+  GroupArray groups(onGpu);
+  groups.add(adamw, tensors);
+  for (cuda::Handle stream :
+       {cuda::Handle(nullptr), reinterpret_cast<cuda::Handle>(uintptr_t{2})}) {
+    trial.run(step(1), stream);
+    const uint64_t pending = gpu.fake.pending();
+    EXPECT_GE(pending, 1u);
+    fw_plan *plan = nullptr;
+    EXPECT_OK(fw_plan_create(context(), groups.array().data(), 1, &plan));
+    EXPECT_GE(gpu.fake.pending(), pending);
+    fw_plan_destroy(plan);
+  }
 }
 
 TEST_F(Calls, a_launch_of_a_short_list_launches_once) {

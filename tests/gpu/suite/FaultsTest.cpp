@@ -150,6 +150,30 @@ TEST_F(Faults, a_failed_copy_of_scalars_is_made_up_for) {
   }
 }
 
+/// Tables go to the device in pieces; one that stopped halfway holds neither what it held nor what
+/// it should.
+TEST_F(Faults, a_copy_that_stops_halfway_is_made_again) {
+  const Kernel &adamw = compiled("adamw");
+  const size_t count = 2500;
+  const List many = vectors(Sizes(count, 1));
+  const std::vector<double> ones(count, 1);
+  std::vector<double> first = ones, second(count, 2);
+  first[count - 1] = second[0] = 3;
+  Numbers<int64_t> t(context(), onGpu, {1});
+  const Scalars onHost = step(1), resident = Scalars().setData("t", t.data(), "i64");
+  for (const Scalars &how : {onHost, resident}) {
+    Trial trial(context(), onGpu, {{&adamw, many}}), reference(context(), onCpu, {{&adamw, many}});
+    auto with = [&](const std::vector<double> &rates) { return Scalars(how).set("lr", rates); };
+    EXPECT_OK(runOf(trial.plan(), with(first)));
+    ASSERT_TRUE(gpu.fake.fail("cuMemcpyHtoDAsync_v2", 2, 999));
+    EXPECT_FAULT(runOf(trial.plan(), with(second)), FW_DEVICE, "CUDA_ERROR_UNKNOWN");
+    EXPECT_OK(runOf(trial.plan(), with(first)));
+    for (int run = 0; run < 2; ++run)
+      reference.run(step(1).set("lr", first));
+    expectSame(trial, reference);
+  }
+}
+
 TEST_F(Faults, plans_may_end_before_their_work) {
   Arena arena(compiled("adamw"), list, 1);
   Block block(context(), onGpu, arena.bytes);
