@@ -97,7 +97,8 @@ struct Shape {
 struct Way {
   bool chunks, scalars, perEntry;
 };
-constexpr Way WAYS[] = {{true, true, false}, {false, false, false}, {true, false, true}};
+constexpr Way WAYS[] = {
+    {true, true, false}, {false, false, false}, {true, false, true}, {false, true, false}};
 
 using Parameter = ElementsLaunch<4, std::size(SCALARS), float>;
 constexpr u32 ROW = 1; // row 0 is another group's
