@@ -6,6 +6,7 @@ optimizer in the same run. Method: the queue is filled before the events, the me
 """
 
 import json
+import math
 import pathlib
 import statistics
 import sys
@@ -21,26 +22,8 @@ DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf1
 EVICT_LAST, NORMAL = 0x14F0000000000000, 0x16F0000000000000
 
 
-def llama_1b():
-    block = [2048 * 2048, 256 * 2048, 256 * 2048, 2048 * 2048] + [5632 * 2048] * 3 + [2048, 2048]
-    return [32000 * 2048] + block * 22 + [2048, 32000 * 2048]
-
-
-def resnet_50():
-    sizes = [64 * 3 * 49, 64, 64]
-    width_in = 64
-    for width, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
-        for block in range(blocks):
-            convolutions = [width_in * width, width * width * 9, width * width * 4]
-            for size, channels in zip(convolutions, (width, width, width * 4)):
-                sizes += [size, channels, channels]
-            if block == 0:
-                sizes += [width_in * width * 4, width * 4, width * 4]
-            width_in = width * 4
-    return sizes + [2048 * 1000, 1000]
-
-
-LISTS = {"llama-1.1b": llama_1b(), "resnet-50": resnet_50()}
+MODELS = json.loads((pathlib.Path(__file__).resolve().parents[2] / "bench/tables/models.json").read_text())
+LISTS = {name: [math.prod(shape) for _, shape in MODELS[name]["tensors"]] for name in ("llama-1.1b", "resnet-50")}
 
 
 def median_us(run, before=None):
