@@ -24,7 +24,7 @@ public:
     put(layout.pointers + 8 * uint32_t(operand), address);
   }
 
-  /// The scalar table in device memory; 0: the rows that are in here.
+  /// The scalar table in device memory of a launch with chunks; 0: the rows that are in here.
   void scalars(uint64_t address) { put(layout.scalars, address); }
   void perEntry(bool byEntry) { put(layout.perEntry, uint32_t(byEntry)); }
 

@@ -32,14 +32,16 @@ FW_DEVICE void each(const u64 *pointers, const typename Op::Uniform &uniform, u6
   Op::template store<W>(out, pointers, i);
 }
 
-/// Head and tail of the chunk, one element a thread: the `head` elements before `first` and the
-/// `rest` behind `whole` vectors are taken as one range, so that the body stands here once.
+/// Head and tail of the chunk, one element a thread: the `head` elements from `first` on and all
+/// elements from `tail` to `end` are taken as one range, so that the body stands here once.
 template <class Op>
-FW_DEVICE void singles(u64 first, u32 head, u32 whole, u32 rest, const u64 *pointers,
+FW_DEVICE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
                        const typename Op::Uniform &uniform, u64 policy) {
+  const u64 end = chunk.first + chunk.count;
+  const u32 count = chunk.head + static_cast<u32>(end - tail);
 #pragma unroll 1
-  for (u32 k = threadIdx.x; k < head + rest; k += Op::THREADS) {
-    const u64 i = first - head + k + (k < head ? 0 : whole * Op::V);
+  for (u32 k = threadIdx.x; k < count; k += Op::THREADS) {
+    const u64 i = k < chunk.head ? chunk.first + k : tail + (k - chunk.head);
     each<Op, 1>(pointers, uniform, i, policy);
   }
 }
@@ -66,58 +68,58 @@ FW_DEVICE void vectors(u64 first, u32 count, const u64 *pointers,
   }
 }
 
-/// What a block works on: its chunk, where the chunk's operands stand, and the row of its scalars.
-template <int OPERANDS> struct Work {
+/// What a block works on: its chunk, where the chunk's operands stand, and its scalars.
+template <class Op> struct Work {
   Chunk chunk;
-  u64 pointers[OPERANDS];
-  u32 row;
+  u64 pointers[Op::OPERANDS];
+  typename Op::Uniform uniform;
 };
 
 /// Block b of a plan takes record b. The pointers are asked for straight after it.
-template <class Op>
-FW_DEVICE void readWork(Work<Op::OPERANDS> &work, const typename Op::Launch &launch) {
+template <class Op> FW_DEVICE void readWork(Work<Op> &work, const typename Op::Launch &launch) {
   work.chunk = launch.chunks[blockIdx.x];
-  work.row = launch.perEntry ? work.chunk.entry : work.chunk.group;
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
     work.pointers[k] = launch.pointers[k][work.chunk.segment];
+  // Two reads, each from memory of its own kind: one through a pointer to either would be generic.
+  const u64 scalar =
+      static_cast<u64>(launch.perEntry ? work.chunk.entry : work.chunk.group) * Op::SLOTS;
+  if (launch.scalars)
+    work.uniform = Op::uniform(launch.scalars + scalar);
+  else
+    work.uniform = Op::uniform(launch.rows + scalar);
 }
 
 /// Block b of a one-shot launch cuts its chunk out of the segment that it belongs to. The search
-/// goes downwards: upwards the assembler has fewer registers left for `vectors`, and spills.
-template <class Op>
-FW_DEVICE void cutWork(Work<Op::OPERANDS> &work, const typename Op::Launch &launch) {
+/// goes downwards, and the scalars are read here: otherwise the loops behind get up to 8 registers
+/// less than they have beside readWork alone, and spill.
+template <class Op> FW_DEVICE void cutWork(Work<Op> &work, const typename Op::Launch &launch) {
   u32 s = launch.segmentCount - 1;
 #pragma unroll 1
   while (launch.segments[s].firstBlock > blockIdx.x)
     --s;
   const Segment &segment = launch.segments[s];
   work.chunk = chunkOf(segment, blockIdx.x - segment.firstBlock, Op::CHUNK);
-  work.row = segment.row;
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
     work.pointers[k] = launch.addresses[s][k];
+  work.uniform = Op::uniform(launch.rows + segment.row * Op::SLOTS);
 }
 
 /// Body of the kernel.
 template <class Op> FW_DEVICE void chunk(const typename Op::Launch &launch) {
-  Work<Op::OPERANDS> work;
+  Work<Op> work;
   if (launch.chunks)
     readWork<Op>(work, launch);
   else
     cutWork<Op>(work, launch);
-  // Two reads, each from memory of its own kind: one through a pointer to either would be generic.
-  typename Op::Uniform uniform;
-  const u64 scalar = static_cast<u64>(work.row) * Op::SLOTS;
-  if (launch.scalars)
-    uniform = Op::uniform(launch.scalars + scalar);
-  else
-    uniform = Op::uniform(launch.rows + scalar);
 
-  const u64 first = work.chunk.first + work.chunk.head;
-  const u32 head = work.chunk.head, behind = work.chunk.count - head;
-  vectors<Op>(first, behind / Op::V, work.pointers, uniform, launch.policy);
-  singles<Op>(first, head, behind / Op::V, behind % Op::V, work.pointers, uniform, launch.policy);
+  const Chunk &chunk = work.chunk;
+  const u64 first = chunk.first + chunk.head;
+  const u32 whole = (chunk.count - chunk.head) / Op::V;
+  vectors<Op>(first, whole, work.pointers, work.uniform, launch.policy);
+  singles<Op>(chunk, first + static_cast<u64>(whole) * Op::V, work.pointers, work.uniform,
+              launch.policy);
 }
 
 } // namespace fw

@@ -77,7 +77,7 @@ template <int OPERANDS, int SLOTS, class Real> struct ElementsLaunch {
 
   const Chunk *chunks;           // one per block; null: the blocks belong to `segments`
   const u64 *pointers[OPERANDS]; // with `chunks`: column k is operand k's address in every segment
-  const Real *scalars;           // [row][SLOTS]; null: `rows`
+  const Real *scalars;           // with `chunks`: [row][SLOTS]; null: `rows`
   u64 policy;                    // one of L2
   u32 perEntry;                  // 1: the row is Chunk::entry, 0: Chunk::group
   u32 segmentCount;

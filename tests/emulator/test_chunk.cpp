@@ -97,8 +97,7 @@ struct Shape {
 struct Way {
   bool chunks, scalars, perEntry;
 };
-constexpr Way WAYS[] = {
-    {true, true, false}, {false, false, false}, {true, false, true}, {false, true, false}};
+constexpr Way WAYS[] = {{true, true, false}, {false, false, false}, {true, false, true}};
 
 using Parameter = ElementsLaunch<4, std::size(SCALARS), float>;
 constexpr u32 ROW = 1; // row 0 is another group's

@@ -37,7 +37,7 @@ const emulator::BundledKernel *findKernel(const std::string &name) {
 }
 
 /// Runs a bundled kernel on the arena of a case. The cases take turns at the ways of a launch, from
-/// `turn` on: chunk records in a table or segments in the parameter, and scalars likewise.
+/// `turn` on: chunk records in a table and scalars in another or in the parameter, or all in there.
 class EmulatorExecutor {
 public:
   EmulatorExecutor(const emulator::BundledKernel &kernel, const ResolvedRequest &request,
@@ -51,7 +51,7 @@ public:
       return Error{Code::CHECK_FAILED, "the parameter or the chunk is another than the record's"};
     auto slots = verify::slotRows(record, request, data);
     std::vector<std::byte> rows = verify::packSlots(slots, launch.real);
-    const bool hasTables = turn & 1, hasRows = turn & 2, byEntry = turn & 4;
+    const bool hasTables = turn & 1, hasRows = !hasTables || turn & 2, byEntry = turn & 4;
     ++turn;
     if (hasRows)
       for (size_t row = 0; row < slots.size(); ++row)
