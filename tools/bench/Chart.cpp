@@ -9,7 +9,7 @@ namespace fw::bench {
 namespace {
 
 constexpr double barHeight = 16, rowHeight = 24, top = 64, legendHeight = 56, plotWidth = 480,
-                 charWidth = 6.6, valueWidth = 64;
+                 charWidth = 7.4, valueWidth = 64;
 
 /// Of a bar that has a mark: how far it came. Told apart in grey too.
 struct Standing {
