@@ -115,19 +115,19 @@ private:
            printStreams("In", touched<LoadOp>(program, each)) +
            printStreams("Out", touched<StoreOp>(program, each)) + printUniform() +
            "  template <int W>\n"
-           "  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 "
+           "  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 "
            "policy) {\n" +
            printAccesses("fw::load<W>(in.", ", i, policy);\n", touched<LoadOp>(program, each)) +
            "  }\n"
            "  template <int W>\n"
-           "  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {\n"
+           "  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {\n"
            "#pragma unroll\n"
            "    for (int k = 0; k < W; ++k) {\n" +
            *body +
            "    }\n"
            "  }\n"
            "  template <int W>\n"
-           "  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) "
+           "  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) "
            "{\n" +
            printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(program, each)) +
            "  }\n"
@@ -164,7 +164,7 @@ private:
     }
     return "  struct Uniform {\n" + members +
            "  };\n"
-           "  static FW_DEVICE Uniform uniform(const Real *scalars) {\n"
+           "  static FW_INLINE Uniform uniform(const Real *scalars) {\n"
            "    Uniform u;\n" +
            values +
            "    return u;\n"

@@ -18,36 +18,36 @@ Result<const driver::Driver *> ContextState::driver() {
   return found;
 }
 
+// Neither holds the lock while NVRTC is opened or compiles; two threads may do the same work once.
 Result<std::string> ContextState::targetOf(const driver::Device &device) {
-  std::lock_guard lock(mutex);
-  auto known = targets.find(device.ordinal);
-  if (known != targets.end())
-    return known->second;
+  {
+    std::lock_guard lock(mutex);
+    if (auto known = targets.find(device.ordinal); known != targets.end())
+      return known->second;
+  }
   Result<std::string> target = compiler.targetOf(device.major, device.minor);
-  if (target)
-    targets[device.ordinal] = *target;
-  return target;
+  if (!target)
+    return target;
+  std::lock_guard lock(mutex);
+  return targets.try_emplace(device.ordinal, *target).first->second;
 }
 
-std::string_view fw::api::imageOf(const ProgramKernel &kernel) {
-  return kernel.image->code.empty() ? kernel.image->ptx : kernel.image->code;
+Result<driver::Module *> ContextState::scalarsModule(const std::string &target) {
+  {
+    std::lock_guard lock(mutex);
+    if (auto known = scalarsKernels.find(target); known != scalarsKernels.end())
+      return &known->second.module;
+  }
+  auto compiled = compiler.scalarsKernel(target);
+  if (!compiled)
+    return compiled.takeError();
+  std::lock_guard lock(mutex);
+  return &scalarsKernels.try_emplace(target, std::move(*compiled)).first->second.module;
 }
 
 ContextState::ScalarsKernel::ScalarsKernel(std::shared_ptr<const CompiledKernels> compiled)
-    : kernels(std::move(compiled)),
-      module(imageOf(kernels->kernels.front()), kernels->record.kernels.front().launch.symbol) {}
-
-Result<driver::Module *> ContextState::scalarsModule(const std::string &target) {
-  std::lock_guard lock(mutex);
-  auto known = scalarsKernels.find(target);
-  if (known == scalarsKernels.end()) {
-    auto compiled = compiler.scalarsKernel(target);
-    if (!compiled)
-      return compiled.takeError();
-    known = scalarsKernels.try_emplace(target, std::move(*compiled)).first;
-  }
-  return &known->second.module;
-}
+    : kernels(std::move(compiled)), module(kernels->kernels.front().image->image(),
+                                           kernels->record.kernels.front().launch.symbol) {}
 
 plan::DeviceWorld ContextState::world(const driver::Driver &driver, driver::CUcontext context,
                                       int device, const std::string &target) {

@@ -69,9 +69,6 @@ private:
 /// Operands and scalars of a request as a launch checks them; without kernels.
 launch::Program describeLaunch(const ResolvedRequest &request);
 
-/// What the driver loads: cubin, or PTX where only that fits the device.
-std::string_view imageOf(const ProgramKernel &kernel);
-
 /// The caller's arrays, of structs that may be larger than ours.
 launch::TensorArray tensorsOf(const fw_tensor *tensors, size_t count);
 launch::ScalarArray scalarsOf(const fw_scalar *scalars, size_t count);
@@ -93,7 +90,6 @@ public:
   const char *keep(std::string text) { return kept.insert(std::move(text)).first->c_str(); }
 
 private:
-  std::map<int, std::string> targets; ///< by device
   std::set<std::string> kept;
 };
 

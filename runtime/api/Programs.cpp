@@ -66,7 +66,8 @@ std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
   if (program.kernels.empty() || program.kernels.front().function)
     return nullptr;
   const jit::LaunchRecord &record = program.record.kernels.front().launch;
-  auto kernel = std::make_unique<plan::CudaKernel>(imageOf(program.kernels.front()), record.symbol);
+  auto kernel =
+      std::make_unique<plan::CudaKernel>(program.kernels.front().image->image(), record.symbol);
   kernel->operands = record.operands;
   for (uint32_t operand : record.operands)
     kernel->bytes.push_back(launchable.operands[operand].bytes);
@@ -149,8 +150,8 @@ fw_status fw_program_kernel(const fw_program *program, size_t index, fw_kernel_i
     info.spill_bytes = record.spillBytes;
     info.chunk = uint32_t(record.chunk);
     info.slots = uint32_t(record.slots);
-    info.image = imageOf(compiled.kernels[index]).data();
-    info.image_bytes = imageOf(compiled.kernels[index]).size();
+    info.image = compiled.kernels[index].image->image().data();
+    info.image_bytes = compiled.kernels[index].image->image().size();
     writeStruct(out, info);
   });
 }

@@ -34,17 +34,11 @@ CUfunction Module::find(CUcontext context) const {
 
 Result<void> Module::loadLibrary(const Driver &from) {
   driver = &from;
-  // The driver finds the end of PTX by its closing zero, which our texts lack.
-  const std::string text(image.starts_with("\x7f"
-                                           "ELF")
-                             ? ""
-                             : image);
-  const void *code = text.empty() ? image.data() : text.c_str();
   char log[4096] = "";
   const int options[] = {Jit::ERROR_LOG_BUFFER, Jit::ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
   CUresult result =
-      from.cu().libraryLoadData(&library, code, options, values, 2, nullptr, nullptr, 0);
+      from.cu().libraryLoadData(&library, image.data(), options, values, 2, nullptr, nullptr, 0);
   if (result != Cu::SUCCESS) {
     library = nullptr;
     Error error = loadError(from, result, "loading " + symbol);

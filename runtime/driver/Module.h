@@ -13,7 +13,7 @@ namespace fw::driver {
 /// context. Free-threaded; it must outlive its launches.
 class Module {
 public:
-  /// `image`, a cubin or PTX text, must outlive the module.
+  /// `image`, a cubin or PTX text with a zero behind it, must outlive the module.
   Module(std::string_view image, std::string symbol) : image(image), symbol(std::move(symbol)) {}
   Module(const Module &) = delete;
   ~Module();

@@ -5,7 +5,7 @@
 
 namespace fw::driver {
 
-/// False in a build without the headers of NVTX.
+/// False in a build without the headers of NVTX; `doctor` tells.
 bool hasRanges();
 
 /// "fw_plan_run adamw" in the profiler's timeline while this lives. Where no profiler has put

@@ -26,6 +26,9 @@ struct CudaKernel {
   bool doubleScalars = false;
   const jit::ScalarProgram *scalars = nullptr; ///< for inputs that only the device knows
   std::vector<size_t> scalarInputs;            ///< its inputs, as places in Program::hypers
+
+  /// Of a row of the scalar table.
+  size_t rowBytes() const { return slots * (doubleScalars ? sizeof(double) : sizeof(float)); }
 };
 
 } // namespace fw::plan

@@ -11,8 +11,6 @@ namespace {
 /// (docs/rationale/elements-schedule.md).
 constexpr uint64_t evictLastBytes = uint64_t(64) << 20;
 
-std::span<const std::byte> bytesOf(const auto &items) { return std::as_bytes(std::span(items)); }
-
 } // namespace
 
 uint64_t policyFor(uint64_t streamedBytes) {
@@ -95,8 +93,8 @@ Result<void> CudaLaunch::planBlocks() {
 Result<void> CudaLaunch::allocate() {
   // A change of alignment moves heads, which adds at most one block to a segment.
   const size_t mostChunks = chunks.size() + segments.size();
-  auto make = [&](DeviceTable &table, size_t bytes) -> Result<void> {
-    auto made = DeviceTable::make(world, bytes);
+  auto make = [&](auto &table, size_t bytes) -> Result<void> {
+    auto made = table.make(world, bytes);
     if (!made)
       return made.takeError();
     table = std::move(*made);
@@ -109,22 +107,19 @@ Result<void> CudaLaunch::allocate() {
     if (Result<void> made = make(column, segments.size() * sizeof(uint64_t)); !made)
       return made;
   const size_t rows = std::max(entryRows.size(), groupRows.size());
-  return make(rowTable,
-              rows > arguments.rowRoom()
-                  ? rows * kernel.slots * (kernel.doubleScalars ? sizeof(double) : sizeof(float))
-                  : 0);
+  return make(rowTable, rows > arguments.rowRoom() ? rows * kernel.rowBytes() : 0);
 }
 
 Result<void> CudaLaunch::updateTables(driver::CUstream stream, bool capturing) {
   if (staleChunks) {
-    if (auto updated = chunkTable.update(world, bytesOf(chunks), stream, capturing); !updated)
+    if (auto updated = chunkTable.update(world, tableBytes(chunks), stream, capturing); !updated)
       return updated;
     arguments.chunks(chunkTable.address());
     staleChunks = false;
   }
   for (size_t k = 0; k < columns.size(); ++k)
     if (stale[k]) {
-      if (auto updated = columns[k].update(world, bytesOf(addresses[k]), stream, capturing);
+      if (auto updated = columns[k].update(world, tableBytes(addresses[k]), stream, capturing);
           !updated)
         return updated;
       arguments.column(int(k), columns[k].address());
@@ -170,13 +165,8 @@ Result<void> CudaLaunch::hostRows(const launch::Program &program, const RunScala
     arguments.scalars(0);
     return {};
   }
-  std::vector<std::byte> packed = arguments.packRows(slots);
-  if (packed != rowBytes) {
-    rowBytes.clear(); // what the table holds is unknown if the copy fails
-    if (auto updated = rowTable.update(world, packed, stream, capturing); !updated)
-      return updated;
-    rowBytes = std::move(packed);
-  }
+  if (auto updated = rowTable.update(world, arguments.packRows(slots), stream, capturing); !updated)
+    return updated;
   arguments.scalars(rowTable.address());
   return {};
 }

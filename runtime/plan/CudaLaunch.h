@@ -1,7 +1,6 @@
 // All groups of one program as one launch, with its tables in device memory.
 #pragma once
 
-#include "fusewright/fusewright.h"
 #include "runtime/plan/Chunks.h"
 #include "runtime/plan/CudaKernel.h"
 #include "runtime/plan/DeviceTable.h"
@@ -39,7 +38,6 @@ public:
                        bool capturing);
   Result<void> launch(driver::CUstream stream);
 
-  bool isEmpty() const { return chunks.empty(); }
   uint64_t blocks() const { return chunks.size(); }
   /// Of kernels, in the run that was prepared last.
   uint32_t launchCount() const { return uint32_t(!chunks.empty()) + uint32_t(usesPrologue); }
@@ -73,8 +71,8 @@ private:
   std::vector<bool> stale; ///< by column: the device has other addresses
   bool staleChunks = true;
   std::vector<DeviceTable> columns;
-  DeviceTable chunkTable, rowTable;
-  std::vector<std::byte> rowBytes;             ///< what `rowTable` holds
+  DeviceTable chunkTable;
+  MirroredTable rowTable;
   std::vector<double> hyperValues, slotValues; ///< of the rows, kept for their memory
   std::optional<Prologue> prologue;
   bool usesPrologue = false; ///< in the run that was prepared last

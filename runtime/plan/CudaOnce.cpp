@@ -1,6 +1,5 @@
 // One-shot launches: segments, addresses and scalars travel in the kernel's parameters.
 #include "compiler/support/FloatMode.h"
-#include "fusewright/fusewright.h"
 #include "runtime/plan/Chunks.h"
 #include "runtime/plan/CudaLaunch.h"
 #include "runtime/plan/CudaPlan.h"

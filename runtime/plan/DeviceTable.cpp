@@ -6,20 +6,19 @@ namespace fw::plan {
 
 Result<DeviceTable> DeviceTable::make(const DeviceWorld &world, size_t capacity) {
   DeviceTable table;
-  table.capacity = capacity;
-  if (Result<void> made = table.renew(world); !made)
+  if (Result<void> made = table.renew(world, capacity); !made)
     return made.takeError();
   return table;
 }
 
-Result<void> DeviceTable::renew(const DeviceWorld &world) {
-  auto fresh =
-      driver::DeviceMemory::allocate(*world.driver, *world.allocator, world.device, capacity);
+Result<void> DeviceTable::renew(const DeviceWorld &world, size_t bytes) {
+  auto fresh = driver::DeviceMemory::allocate(*world.driver, *world.allocator, world.device, bytes);
   if (!fresh)
     return fresh.takeError();
   if (memory.address())
     retired.push_back(std::move(memory));
   memory = std::move(*fresh);
+  capacity = bytes;
   frozen = used = false;
   return {};
 }
@@ -28,8 +27,8 @@ Result<void> DeviceTable::update(const DeviceWorld &world, std::span<const std::
                                  driver::CUstream stream, bool capturing) {
   if (bytes.empty())
     return {};
-  if (frozen || (capturing && used))
-    if (Result<void> renewed = renew(world); !renewed)
+  if (bytes.size() > capacity || frozen || (capturing && used))
+    if (Result<void> renewed = renew(world, std::max(capacity, bytes.size())); !renewed)
       return renewed;
   ++*world.uploads;
   const bool isFresh = !used;
@@ -46,6 +45,26 @@ Result<void> DeviceTable::update(const DeviceWorld &world, std::span<const std::
     if (result != driver::Cu::SUCCESS)
       return driver::asError(*world.driver, result, "copying a table to the device");
   }
+  return {};
+}
+
+Result<MirroredTable> MirroredTable::make(const DeviceWorld &world, size_t capacity) {
+  auto table = DeviceTable::make(world, capacity);
+  if (!table)
+    return table.takeError();
+  MirroredTable made;
+  made.table = std::move(*table);
+  return made;
+}
+
+Result<void> MirroredTable::update(const DeviceWorld &world, std::span<const std::byte> bytes,
+                                   driver::CUstream stream, bool capturing) {
+  if (std::ranges::equal(bytes, held))
+    return {};
+  held.clear(); // what the device has is unknown if the copy fails
+  if (auto updated = table.update(world, bytes, stream, capturing); !updated)
+    return updated;
+  held.assign(bytes.begin(), bytes.end());
   return {};
 }
 

@@ -22,15 +22,18 @@ struct DeviceWorld {
   std::function<Result<driver::Module *>()> scalarsModule;
 };
 
+/// The bytes of a list, as tables take them.
+std::span<const std::byte> tableBytes(const auto &items) { return std::as_bytes(std::span(items)); }
+
 /// A version that a captured graph reads is never written again: a change makes a new version, and
 /// the old one stays until the plan ends.
 class DeviceTable {
 public:
-  /// `capacity` bytes; none are read before the first update.
+  /// Room for `capacity` bytes; none are read before the first update.
   static Result<DeviceTable> make(const DeviceWorld &world, size_t capacity);
 
-  /// Brings `bytes` (at most the capacity) to the device, in the order of `stream`. Inside a
-  /// capture they are there at once, in memory that nothing else uses.
+  /// Brings `bytes` to the device, in the order of `stream`. Inside a capture they are there at
+  /// once, in memory that nothing else uses. More than there is room for takes new memory.
   Result<void> update(const DeviceWorld &world, std::span<const std::byte> bytes,
                       driver::CUstream stream, bool capturing);
 
@@ -41,13 +44,29 @@ public:
   size_t workspaceBytes() const;
 
 private:
-  Result<void> renew(const DeviceWorld &world);
+  /// New memory; where there is none, everything stays as it is.
+  Result<void> renew(const DeviceWorld &world, size_t bytes);
 
   driver::DeviceMemory memory;
   std::vector<driver::DeviceMemory> retired;
   size_t capacity = 0;
   bool frozen = false;
   bool used = false; ///< by a launch that may still run
+};
+
+/// A table that is sent only when it changed.
+class MirroredTable {
+public:
+  static Result<MirroredTable> make(const DeviceWorld &world, size_t capacity);
+  Result<void> update(const DeviceWorld &world, std::span<const std::byte> bytes,
+                      driver::CUstream stream, bool capturing);
+  void freeze() { table.freeze(); }
+  uint64_t address() const { return table.address(); }
+  size_t workspaceBytes() const { return table.workspaceBytes(); }
+
+private:
+  DeviceTable table;
+  std::vector<std::byte> held; ///< by the device
 };
 
 } // namespace fw::plan

@@ -43,8 +43,6 @@ ScalarSource sourceOf(RunScalars::Found found, size_t entry) {
       .address = addressOf(source, index), .type = typeOf(source.type), .reserved = 0, .value = 0};
 }
 
-std::span<const std::byte> bytesOf(const auto &items) { return std::as_bytes(std::span(items)); }
-
 } // namespace
 
 std::vector<ScalarCounter> countersOf(const RunScalars &scalars, size_t groups, size_t hypers) {
@@ -85,51 +83,53 @@ Result<Prologue> Prologue::make(const DeviceWorld &world, const CudaKernel &kern
   Prologue made;
   made.kernel = &kernel;
   made.function = *function;
-  std::vector<std::byte> bytes;
-  for (auto part :
-       {bytesOf(scalars.constants), bytesOf(scalars.operations), bytesOf(scalars.slots)})
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  const size_t inputs = scalars.inputs.size(), slots = scalars.slots.size();
-  struct Part {
-    DeviceTable &table;
-    size_t bytes;
-  };
-  for (auto [table, size] :
-       {Part{made.program, bytes.size()},
-        Part{made.sources.table, mostRows * inputs * sizeof(ScalarSource)},
-        Part{made.counterList.table, mostRows * inputs * sizeof(ScalarCounter)},
-        Part{made.results, mostRows * slots * (kernel.doubleScalars ? 8 : 4)}}) {
-    auto allocated = DeviceTable::make(world, size);
-    if (!allocated)
-      return allocated.takeError();
-    table = std::move(*allocated);
-  }
-  if (auto updated = made.program.update(world, bytes, nullptr, false); !updated)
-    return updated.takeError();
-
-  const uint64_t at = made.program.address(), constantBytes = scalars.constants.size() * 8;
-  const uint64_t operationBytes = scalars.operations.size() * sizeof(ScalarOperation);
-  made.arguments.constants = reinterpret_cast<const double *>(at);
-  made.arguments.operations = reinterpret_cast<const ScalarOperation *>(at + constantBytes);
-  made.arguments.slots = reinterpret_cast<const u32 *>(at + constantBytes + operationBytes);
-  made.arguments.table = reinterpret_cast<void *>(made.results.address());
-  made.arguments.operationCount = uint32_t(scalars.operations.size());
-  made.arguments.constantCount = uint32_t(scalars.constants.size());
-  made.arguments.slotCount = uint32_t(slots);
-  made.arguments.inputCount = uint32_t(inputs);
-  made.arguments.doubles = kernel.doubleScalars;
+  if (Result<void> allocated = made.allocate(world, mostRows); !allocated)
+    return allocated.takeError();
+  if (Result<void> sent = made.sendProgram(world); !sent)
+    return sent.takeError();
   return made;
 }
 
-Result<void> Prologue::Mirrored::update(const DeviceWorld &world, std::span<const std::byte> bytes,
-                                        driver::CUstream stream, bool capturing) {
-  if (std::ranges::equal(bytes, held))
+Result<void> Prologue::allocate(const DeviceWorld &world, size_t mostRows) {
+  auto make = [&](auto &table, size_t bytes) -> Result<void> {
+    auto made = table.make(world, bytes);
+    if (!made)
+      return made.takeError();
+    table = std::move(*made);
     return {};
-  held.clear(); // unknown if the copy fails
-  if (auto updated = table.update(world, bytes, stream, capturing); !updated)
-    return updated;
-  held.assign(bytes.begin(), bytes.end());
-  return {};
+  };
+  const jit::ScalarProgram &scalars = *kernel->scalars;
+  const size_t sourceBytes = mostRows * scalars.inputs.size() * sizeof(ScalarSource);
+  if (Result<void> made = make(sources, sourceBytes); !made)
+    return made;
+  // It grows with the first run that counts: how much is no matter of this launch alone.
+  if (Result<void> made = make(counterList, 0); !made)
+    return made;
+  return make(results, mostRows * kernel->rowBytes());
+}
+
+Result<void> Prologue::sendProgram(const DeviceWorld &world) {
+  const jit::ScalarProgram &scalars = *kernel->scalars;
+  const auto constants = tableBytes(scalars.constants), operations = tableBytes(scalars.operations),
+             slots = tableBytes(scalars.slots);
+  std::vector<std::byte> bytes;
+  for (auto part : {constants, operations, slots})
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  auto table = DeviceTable::make(world, bytes.size());
+  if (!table)
+    return table.takeError();
+  program = std::move(*table);
+  const uint64_t at = program.address();
+  arguments = {.operations = reinterpret_cast<const ScalarOperation *>(at + constants.size()),
+               .constants = reinterpret_cast<const double *>(at),
+               .slots = reinterpret_cast<const u32 *>(at + constants.size() + operations.size()),
+               .table = reinterpret_cast<void *>(results.address()),
+               .operationCount = uint32_t(scalars.operations.size()),
+               .constantCount = uint32_t(scalars.constants.size()),
+               .slotCount = uint32_t(scalars.slots.size()),
+               .inputCount = uint32_t(scalars.inputs.size()),
+               .doubles = kernel->doubleScalars};
+  return program.update(world, bytes, nullptr, false);
 }
 
 Result<void> Prologue::prepare(const DeviceWorld &world, const RunScalars &scalars,
@@ -141,13 +141,13 @@ Result<void> Prologue::prepare(const DeviceWorld &world, const RunScalars &scala
   for (const RowPlace &row : rows)
     for (size_t hyper : kernel->scalarInputs)
       wanted.push_back(sourceOf(scalars.find(row.group, hyper), row.entry));
-  if (auto updated = sources.update(world, bytesOf(wanted), stream, capturing); !updated)
+  if (auto updated = sources.update(world, tableBytes(wanted), stream, capturing); !updated)
     return updated;
   if (auto updated = counterList.update(world, std::as_bytes(counters), stream, capturing);
       !updated)
     return updated;
-  arguments.sources = reinterpret_cast<const ScalarSource *>(sources.table.address());
-  arguments.counters = reinterpret_cast<const ScalarCounter *>(counterList.table.address());
+  arguments.sources = reinterpret_cast<const ScalarSource *>(sources.address());
+  arguments.counters = reinterpret_cast<const ScalarCounter *>(counterList.address());
   arguments.rows = uint32_t(rows.size());
   arguments.counterCount = uint32_t(counters.size());
   return {};
@@ -164,13 +164,13 @@ Result<void> Prologue::launch(const DeviceWorld &world, driver::CUstream stream)
 }
 
 void Prologue::freeze() {
-  sources.table.freeze();
-  counterList.table.freeze();
+  sources.freeze();
+  counterList.freeze();
 }
 
 size_t Prologue::workspaceBytes() const {
-  return program.workspaceBytes() + sources.table.workspaceBytes() +
-         counterList.table.workspaceBytes() + results.workspaceBytes();
+  return program.workspaceBytes() + sources.workspaceBytes() + counterList.workspaceBytes() +
+         results.workspaceBytes();
 }
 
 } // namespace fw::plan

@@ -34,19 +34,14 @@ public:
 
 private:
   Prologue() = default;
-
-  /// A table and what the device has of it.
-  struct Mirrored {
-    DeviceTable table;
-    std::vector<std::byte> held;
-    Result<void> update(const DeviceWorld &world, std::span<const std::byte> bytes,
-                        driver::CUstream stream, bool capturing);
-  };
+  Result<void> allocate(const DeviceWorld &world, size_t mostRows);
+  /// Sends operations, constants and slots.
+  Result<void> sendProgram(const DeviceWorld &world);
 
   const CudaKernel *kernel = nullptr;
   driver::CUfunction function = nullptr;
   DeviceTable program; ///< operations, constants and slots, which never change
-  Mirrored sources, counterList;
+  MirroredTable sources, counterList;
   DeviceTable results;
   ScalarsLaunch arguments = {};
 };

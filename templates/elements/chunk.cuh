@@ -24,7 +24,7 @@ namespace fw {
 
 /// Elements [i, i + W): load, compute, store.
 template <class Op, int W>
-FW_DEVICE void each(const u64 *pointers, const typename Op::Uniform &uniform, u64 i, u64 policy) {
+FW_INLINE void each(const u64 *pointers, const typename Op::Uniform &uniform, u64 i, u64 policy) {
   typename Op::template In<W> in;
   typename Op::template Out<W> out;
   Op::template load<W>(in, pointers, i, policy);
@@ -35,7 +35,7 @@ FW_DEVICE void each(const u64 *pointers, const typename Op::Uniform &uniform, u6
 /// Head and tail of the chunk, one element a thread: the `head` elements from `first` on and all
 /// elements from `tail` to `end` are taken as one range, so that the body stands here once.
 template <class Op>
-FW_DEVICE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
+FW_INLINE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
                        const typename Op::Uniform &uniform, u64 policy) {
   const u64 end = chunk.first + chunk.count;
   const u32 count = chunk.head + static_cast<u32>(end - tail);
@@ -48,7 +48,7 @@ FW_DEVICE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
 
 /// The whole vectors of the chunk, `first` being the element where vector 0 starts.
 template <class Op>
-FW_DEVICE void vectors(u64 first, u32 count, const u64 *pointers,
+FW_INLINE void vectors(u64 first, u32 count, const u64 *pointers,
                        const typename Op::Uniform &uniform, u64 policy) {
   constexpr int V = Op::V, INFLIGHT = Op::INFLIGHT;
 #pragma unroll 1
@@ -76,7 +76,7 @@ template <class Op> struct Work {
 };
 
 /// Block b of a plan takes record b. The pointers are asked for straight after it.
-template <class Op> FW_DEVICE void readWork(Work<Op> &work, const typename Op::Launch &launch) {
+template <class Op> FW_INLINE void readWork(Work<Op> &work, const typename Op::Launch &launch) {
   work.chunk = launch.chunks[blockIdx.x];
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
@@ -93,7 +93,7 @@ template <class Op> FW_DEVICE void readWork(Work<Op> &work, const typename Op::L
 /// Block b of a one-shot launch cuts its chunk out of the segment that it belongs to. The search
 /// goes downwards, and the scalars are read here: otherwise the loops behind get up to 8 registers
 /// less than they have beside readWork alone, and spill.
-template <class Op> FW_DEVICE void cutWork(Work<Op> &work, const typename Op::Launch &launch) {
+template <class Op> FW_INLINE void cutWork(Work<Op> &work, const typename Op::Launch &launch) {
   u32 s = launch.segmentCount - 1;
 #pragma unroll 1
   while (launch.segments[s].firstBlock > blockIdx.x)
@@ -107,7 +107,7 @@ template <class Op> FW_DEVICE void cutWork(Work<Op> &work, const typename Op::La
 }
 
 /// Body of the kernel.
-template <class Op> FW_DEVICE void chunk(const typename Op::Launch &launch) {
+template <class Op> FW_INLINE void chunk(const typename Op::Launch &launch) {
   Work<Op> work;
   if (launch.chunks)
     readWork<Op>(work, launch);

@@ -24,17 +24,17 @@ struct Op {
   struct Uniform {
     float step, beta1, beta2, inverse1, inverse2, eps, decay;
   };
-  static FW_DEVICE Uniform uniform(const Real *scalars) {
+  static FW_INLINE Uniform uniform(const Real *scalars) {
     return {scalars[0], scalars[1], scalars[2], scalars[3], scalars[4], scalars[5], scalars[6]};
   }
   template <int W>
-  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
     fw::load<W>(in.p, fw::pointer<float>(pointers, 0), i, policy);
     fw::load<W>(in.g, fw::pointer<fw::bf16>(pointers, 1), i, policy);
     fw::load<W>(in.m, fw::pointer<float>(pointers, 2), i, policy);
     fw::load<W>(in.v, fw::pointer<float>(pointers, 3), i, policy);
   }
-  template <int W> static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+  template <int W> static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       const float p = fw::get(in.p, k);
@@ -48,7 +48,7 @@ struct Op {
     }
   }
   template <int W>
-  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
     fw::store<W>(out.p, fw::pointer<float>(pointers, 0), i);
     fw::store<W>(out.m, fw::pointer<float>(pointers, 2), i);
     fw::store<W>(out.v, fw::pointer<float>(pointers, 3), i);

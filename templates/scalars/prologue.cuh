@@ -12,8 +12,8 @@ struct ScalarValues {
   double values[ScalarsLaunch::VALUES]; // [value][lane], constants left out
 };
 
-template <class T> FW_DEVICE void countUp(u64 address) { *reinterpret_cast<T *>(address) += T{1}; }
-FW_DEVICE void countUp(const ScalarCounter &counter) {
+template <class T> FW_INLINE void countUp(u64 address) { *reinterpret_cast<T *>(address) += T{1}; }
+FW_INLINE void countUp(const ScalarCounter &counter) {
   switch (counter.type) {
   case ScalarType::F32:
     return countUp<float>(counter.address);
@@ -26,10 +26,10 @@ FW_DEVICE void countUp(const ScalarCounter &counter) {
   }
 }
 
-template <class T> FW_DEVICE double numberAt(u64 address) {
+template <class T> FW_INLINE double numberAt(u64 address) {
   return static_cast<double>(*reinterpret_cast<const T *>(address));
 }
-FW_DEVICE double read(const ScalarSource &source) {
+FW_INLINE double read(const ScalarSource &source) {
   if (source.address == 0)
     return source.value;
   switch (source.type) {
@@ -51,14 +51,14 @@ struct ScalarLane {
   double *values;
   u32 lanes;
 
-  FW_DEVICE double operator[](u32 number) const {
+  FW_INLINE double operator[](u32 number) const {
     const u32 inputs = launch.inputCount, constants = launch.constantCount;
     if (number - inputs < constants) // wraps for an input
       return launch.constants[number - inputs];
     return values[(number < inputs ? number : number - constants) * lanes];
   }
 
-  FW_DEVICE void compute(u32 row) const {
+  FW_INLINE void compute(u32 row) const {
     double *next = values;
     const ScalarSource *sources = launch.sources + static_cast<u64>(row) * launch.inputCount;
 #pragma unroll 1
@@ -72,7 +72,7 @@ struct ScalarLane {
     }
   }
 
-  FW_DEVICE void store(u32 row) const {
+  FW_INLINE void store(u32 row) const {
     const u64 first = static_cast<u64>(row) * launch.slotCount;
 #pragma unroll 1
     for (u32 k = 0; k < launch.slotCount; ++k) {
@@ -86,7 +86,7 @@ struct ScalarLane {
 };
 
 /// Body of the kernel, which is one block.
-FW_DEVICE void scalars(const ScalarsLaunch &launch) {
+FW_INLINE void scalars(const ScalarsLaunch &launch) {
 #pragma unroll 1
   for (u32 k = threadIdx.x; k < launch.counterCount; k += ScalarsLaunch::THREADS)
     countUp(launch.counters[k]);

@@ -35,69 +35,69 @@ template <> struct Number<double> {
 };
 template <class N> using IntOf = typename Number<N>::Int;
 
-FW_DEVICE float like(float, double x) { return static_cast<float>(x); }
-FW_DEVICE double like(double, double x) { return x; }
-FW_DEVICE u32 like(u32, u64 x) { return static_cast<u32>(x); }
-FW_DEVICE u64 like(u64, u64 x) { return x; }
+FW_INLINE float like(float, double x) { return static_cast<float>(x); }
+FW_INLINE double like(double, double x) { return x; }
+FW_INLINE u32 like(u32, u64 x) { return static_cast<u32>(x); }
+FW_INLINE u64 like(u64, u64 x) { return x; }
 
-FW_DEVICE float select(bool m, float a, float b) { return m ? a : b; }
-FW_DEVICE double select(bool m, double a, double b) { return m ? a : b; }
-FW_DEVICE u32 select(bool m, u32 a, u32 b) { return m ? a : b; }
-FW_DEVICE u64 select(bool m, u64 a, u64 b) { return m ? a : b; }
-FW_DEVICE bool both(bool a, bool b) { return a && b; }
-FW_DEVICE bool either(bool a, bool b) { return a || b; }
+FW_INLINE float select(bool m, float a, float b) { return m ? a : b; }
+FW_INLINE double select(bool m, double a, double b) { return m ? a : b; }
+FW_INLINE u32 select(bool m, u32 a, u32 b) { return m ? a : b; }
+FW_INLINE u64 select(bool m, u64 a, u64 b) { return m ? a : b; }
+FW_INLINE bool both(bool a, bool b) { return a && b; }
+FW_INLINE bool either(bool a, bool b) { return a || b; }
 
-FW_DEVICE u32 bits(float x) { return bitCast<u32>(x); }
-FW_DEVICE u64 bits(double x) { return bitCast<u64>(x); }
-FW_DEVICE float fromBits(u32 i) { return bitCast<float>(i); }
-FW_DEVICE double fromBits(u64 i) { return bitCast<double>(i); }
-FW_DEVICE u32 shiftRightSigned(u32 i, int by) {
+FW_INLINE u32 bits(float x) { return bitCast<u32>(x); }
+FW_INLINE u64 bits(double x) { return bitCast<u64>(x); }
+FW_INLINE float fromBits(u32 i) { return bitCast<float>(i); }
+FW_INLINE double fromBits(u64 i) { return bitCast<double>(i); }
+FW_INLINE u32 shiftRightSigned(u32 i, int by) {
   return static_cast<u32>(static_cast<int>(i) >> by);
 }
-FW_DEVICE u64 shiftRightSigned(u64 i, int by) {
+FW_INLINE u64 shiftRightSigned(u64 i, int by) {
   return static_cast<u64>(static_cast<i64>(i) >> by);
 }
-FW_DEVICE float toReal(u32 i) { return static_cast<float>(static_cast<int>(i)); }
-FW_DEVICE double toReal(u64 i) { return static_cast<double>(static_cast<i64>(i)); }
+FW_INLINE float toReal(u32 i) { return static_cast<float>(static_cast<int>(i)); }
+FW_INLINE double toReal(u64 i) { return static_cast<double>(static_cast<i64>(i)); }
 
 // Compilers contract nothing here, and divide and take roots as IEEE says, by their flags
 // (-ffp-contract=off; --fmad=false --prec-div=true --prec-sqrt=true --ftz=false).
 #if defined(__CUDACC__)
-FW_DEVICE float fma(float a, float b, float c) { return ::__fmaf_rn(a, b, c); }
-FW_DEVICE double fma(double a, double b, double c) { return ::__fma_rn(a, b, c); }
-FW_DEVICE float sqrt(float x) { return ::__fsqrt_rn(x); }
-FW_DEVICE double sqrt(double x) { return ::__dsqrt_rn(x); }
-FW_DEVICE float floor(float x) { return ::floorf(x); }
-FW_DEVICE double floor(double x) { return ::floor(x); }
-FW_DEVICE float ceil(float x) { return ::ceilf(x); }
-FW_DEVICE double ceil(double x) { return ::ceil(x); }
-FW_DEVICE float trunc(float x) { return ::truncf(x); }
-FW_DEVICE double trunc(double x) { return ::trunc(x); }
-FW_DEVICE float roundEven(float x) { return ::rintf(x); }
-FW_DEVICE double roundEven(double x) { return ::rint(x); }
-FW_DEVICE u32 mulHigh(u32 a, u32 b) { return ::__umulhi(a, b); }
-FW_DEVICE u64 mulHigh(u64 a, u64 b) { return ::__umul64hi(a, b); }
+FW_INLINE float fma(float a, float b, float c) { return ::__fmaf_rn(a, b, c); }
+FW_INLINE double fma(double a, double b, double c) { return ::__fma_rn(a, b, c); }
+FW_INLINE float sqrt(float x) { return ::__fsqrt_rn(x); }
+FW_INLINE double sqrt(double x) { return ::__dsqrt_rn(x); }
+FW_INLINE float floor(float x) { return ::floorf(x); }
+FW_INLINE double floor(double x) { return ::floor(x); }
+FW_INLINE float ceil(float x) { return ::ceilf(x); }
+FW_INLINE double ceil(double x) { return ::ceil(x); }
+FW_INLINE float trunc(float x) { return ::truncf(x); }
+FW_INLINE double trunc(double x) { return ::trunc(x); }
+FW_INLINE float roundEven(float x) { return ::rintf(x); }
+FW_INLINE double roundEven(double x) { return ::rint(x); }
+FW_INLINE u32 mulHigh(u32 a, u32 b) { return ::__umulhi(a, b); }
+FW_INLINE u64 mulHigh(u64 a, u64 b) { return ::__umul64hi(a, b); }
 #else
-FW_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-FW_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-FW_DEVICE float sqrt(float x) { return __builtin_sqrtf(x); }
-FW_DEVICE double sqrt(double x) { return __builtin_sqrt(x); }
-FW_DEVICE float floor(float x) { return __builtin_floorf(x); }
-FW_DEVICE double floor(double x) { return __builtin_floor(x); }
-FW_DEVICE float ceil(float x) { return __builtin_ceilf(x); }
-FW_DEVICE double ceil(double x) { return __builtin_ceil(x); }
-FW_DEVICE float trunc(float x) { return __builtin_truncf(x); }
-FW_DEVICE double trunc(double x) { return __builtin_trunc(x); }
-FW_DEVICE float roundEven(float x) { return __builtin_rintf(x); } // the mode is to nearest, always
-FW_DEVICE double roundEven(double x) { return __builtin_rint(x); }
-FW_DEVICE u32 mulHigh(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); }
-FW_DEVICE u64 mulHigh(u64 a, u64 b) {
+FW_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+FW_INLINE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+FW_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
+FW_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
+FW_INLINE float floor(float x) { return __builtin_floorf(x); }
+FW_INLINE double floor(double x) { return __builtin_floor(x); }
+FW_INLINE float ceil(float x) { return __builtin_ceilf(x); }
+FW_INLINE double ceil(double x) { return __builtin_ceil(x); }
+FW_INLINE float trunc(float x) { return __builtin_truncf(x); }
+FW_INLINE double trunc(double x) { return __builtin_trunc(x); }
+FW_INLINE float roundEven(float x) { return __builtin_rintf(x); } // the mode is to nearest, always
+FW_INLINE double roundEven(double x) { return __builtin_rint(x); }
+FW_INLINE u32 mulHigh(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); }
+FW_INLINE u64 mulHigh(u64 a, u64 b) {
   return static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64);
 }
 #endif
 
-FW_DEVICE float abs(float x) { return fromBits(bits(x) & 0x7FFFFFFFu); }
-FW_DEVICE double abs(double x) { return fromBits(bits(x) & ~(u64{1} << 63)); }
+FW_INLINE float abs(float x) { return fromBits(bits(x) & 0x7FFFFFFFu); }
+FW_INLINE double abs(double x) { return fromBits(bits(x) & ~(u64{1} << 63)); }
 
 template <bool DOUBLE> struct WordOfFormat {
   using Type = u32;
@@ -119,45 +119,45 @@ template <class N> struct Format {
   static constexpr Word ONE = Word{BIAS} << MANTISSA;
 };
 
-template <class N> FW_DEVICE N infinityLike(N x) {
+template <class N> FW_INLINE N infinityLike(N x) {
   return fromBits(like(bits(x), Format<N>::INFINITE));
 }
-template <class N> FW_DEVICE auto isNan(N x) { return x != x; }
-template <class N> FW_DEVICE auto isFinite(N x) {
+template <class N> FW_INLINE auto isNan(N x) { return x != x; }
+template <class N> FW_INLINE auto isFinite(N x) {
   return (bits(x) & (Format<N>::SIGN - 1)) < Format<N>::INFINITE;
 }
 /// 1, -1, x itself for +-0 and NaN.
-template <class N> FW_DEVICE N sign(N x) {
+template <class N> FW_INLINE N sign(N x) {
   const N zero = like(x, 0.0);
   return select(x > zero, like(x, 1.0), select(x < zero, like(x, -1.0), x));
 }
 
 /// The larger one; +0 is larger than -0; NaN when either is NaN.
-template <class N> FW_DEVICE N maxSelected(N a, N b) {
+template <class N> FW_INLINE N maxSelected(N a, N b) {
   const N ordered = select(a > b, a, select(b > a, b, fromBits(bits(a) & bits(b))));
   return select(either(isNan(a), isNan(b)), a + b, ordered);
 }
 /// The smaller one; -0 is smaller than +0; NaN when either is NaN.
-template <class N> FW_DEVICE N minSelected(N a, N b) {
+template <class N> FW_INLINE N minSelected(N a, N b) {
   const N ordered = select(a < b, a, select(b < a, b, fromBits(bits(a) | bits(b))));
   return select(either(isNan(a), isNan(b)), a + b, ordered);
 }
 #if defined(__CUDACC__) && FW_HAS_MAX_NAN
-FW_DEVICE float max(float a, float b) {
+FW_INLINE float max(float a, float b) {
   float r;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
-FW_DEVICE float min(float a, float b) {
+FW_INLINE float min(float a, float b) {
   float r;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
 #else
-FW_DEVICE float max(float a, float b) { return maxSelected(a, b); }
-FW_DEVICE float min(float a, float b) { return minSelected(a, b); }
+FW_INLINE float max(float a, float b) { return maxSelected(a, b); }
+FW_INLINE float min(float a, float b) { return minSelected(a, b); }
 #endif
-FW_DEVICE double max(double a, double b) { return maxSelected(a, b); }
-FW_DEVICE double min(double a, double b) { return minSelected(a, b); }
+FW_INLINE double max(double a, double b) { return maxSelected(a, b); }
+FW_INLINE double min(double a, double b) { return minSelected(a, b); }
 
 } // namespace fw::math

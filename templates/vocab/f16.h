@@ -14,25 +14,25 @@ template <> struct Codec<f16> {
   using Bits = u16;
   using Real = float;
 #if defined(__CUDACC__)
-  static FW_DEVICE float decode(u16 bits) {
+  static FW_INLINE float decode(u16 bits) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
     return x;
   }
-  static FW_DEVICE u16 encode(float x) {
+  static FW_INLINE u16 encode(float x) {
     u16 bits;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
     return bits;
   }
 #else
-  static FW_DEVICE float decode(u16 bits) {
+  static FW_INLINE float decode(u16 bits) {
     return math::decodeNarrow<math::F16Format>(static_cast<u32>(bits));
   }
-  static FW_DEVICE u16 encode(float x) {
+  static FW_INLINE u16 encode(float x) {
     return static_cast<u16>(math::encodeNarrow<math::F16Format>(x));
   }
 #endif
-  static FW_DEVICE u16 encode(double x) { return encode(math::roundToOdd(x)); }
+  static FW_INLINE u16 encode(double x) { return encode(math::roundToOdd(x)); }
 };
 
 } // namespace fw

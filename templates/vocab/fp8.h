@@ -25,9 +25,9 @@ struct e5m2_sat {
 template <class F> struct EightBits {
   using Bits = u8;
   using Real = float;
-  static FW_DEVICE float decode(u8 bits) { return math::decodeNarrow<F>(static_cast<u32>(bits)); }
-  static FW_DEVICE u8 encode(float x) { return static_cast<u8>(math::encodeNarrow<F>(x)); }
-  static FW_DEVICE u8 encode(double x) { return encode(math::roundToOdd(x)); }
+  static FW_INLINE float decode(u8 bits) { return math::decodeNarrow<F>(static_cast<u32>(bits)); }
+  static FW_INLINE u8 encode(float x) { return static_cast<u8>(math::encodeNarrow<F>(x)); }
+  static FW_INLINE u8 encode(double x) { return encode(math::roundToOdd(x)); }
 };
 
 template <> struct Codec<e4m3fn> : EightBits<math::E4m3fnFormat> {};

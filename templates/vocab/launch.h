@@ -36,7 +36,7 @@ static_assert(sizeof(Segment) == 24 && alignof(Segment) == 8, "it stands in kern
 
 /// Chunk `number` of a segment, of `chunk` elements but for the first, which has the head too, and
 /// the last. The kernel and the planner both cut by this.
-FW_DEVICE Chunk chunkOf(const Segment &segment, u32 number, u32 chunk) {
+FW_INLINE Chunk chunkOf(const Segment &segment, u32 number, u32 chunk) {
   const bool hasVectors = segment.head != Segment::NO_VECTORS;
   const u64 head = hasVectors ? segment.head : 0;
   const u64 first = number == 0 ? 0 : head + static_cast<u64>(number) * chunk;
@@ -57,13 +57,13 @@ struct L2 {
 /// scalars have less room: every driver and compiler takes PARAMETER_BYTES.
 constexpr u32 INLINE_SEGMENTS = 8, INLINE_ROWS = 16, PARAMETER_BYTES = 4096;
 
-FW_DEVICE constexpr u32 segmentRoom(u32 operands) {
+FW_INLINE constexpr u32 segmentRoom(u32 operands) {
   const u32 fit = (PARAMETER_BYTES - 32 - 8 * operands) / (sizeof(Segment) + 8 * operands);
   return fit == 0 ? 1 : fit < INLINE_SEGMENTS ? fit : INLINE_SEGMENTS;
 }
 
 /// 0: the rows of so many scalars need a table.
-FW_DEVICE constexpr u32 rowRoom(u32 operands, u32 slots, u32 realBytes) {
+FW_INLINE constexpr u32 rowRoom(u32 operands, u32 slots, u32 realBytes) {
   const u32 at = 32 + 8 * operands + segmentRoom(operands) * (sizeof(Segment) + 8 * operands);
   const u32 rest = at < PARAMETER_BYTES ? PARAMETER_BYTES - at : 0;
   const u32 fit = slots == 0 ? INLINE_ROWS : rest / (slots * realBytes);

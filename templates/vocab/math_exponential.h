@@ -12,13 +12,13 @@ template <class N> struct Sum {
 };
 
 /// ln 2 and log2(e) to twice the precision of N.
-template <class N> FW_DEVICE Sum<N> ln2Sum(N x) {
+template <class N> FW_INLINE Sum<N> ln2Sum(N x) {
   if constexpr (Number<N>::DOUBLE)
     return {like(x, 0.69314718055994529), like(x, 2.3190468138462996e-17)};
   else
     return {like(x, 0.693147182464599609), like(x, -1.90465429995776804e-09)};
 }
-template <class N> FW_DEVICE Sum<N> log2eSum(N x) {
+template <class N> FW_INLINE Sum<N> log2eSum(N x) {
   if constexpr (Number<N>::DOUBLE)
     return {like(x, 1.4426950408889634), like(x, 2.0355273740931033e-17)};
   else
@@ -30,30 +30,30 @@ template <class N> struct Nearest {
   N real;
   IntOf<N> bits;
 };
-template <class N> FW_DEVICE Nearest<N> nearestOfProduct(N x, N factor) {
+template <class N> FW_INLINE Nearest<N> nearestOfProduct(N x, N factor) {
   const N magic = like(x, Number<N>::DOUBLE ? 6755399441055744.0 : 12582912.0); // 1.5 * 2^MANTISSA
   const N sum = fma(x, factor, magic);
   return {sum - magic, bits(sum) - bits(magic)};
 }
 
 /// 2^k for -BIAS < k <= BIAS.
-template <class N> FW_DEVICE N powerOfTwo(IntOf<N> k) {
+template <class N> FW_INLINE N powerOfTwo(IntOf<N> k) {
   return fromBits((k << Format<N>::MANTISSA) + Format<N>::ONE);
 }
 /// y * 2^k, |k| up to twice the exponent range, rounded once also where the result is denormal.
-template <class N> FW_DEVICE N scaled(N y, IntOf<N> k) {
+template <class N> FW_INLINE N scaled(N y, IntOf<N> k) {
   const IntOf<N> half = shiftRightSigned(k, 1);
   return y * powerOfTwo<N>(half) * powerOfTwo<N>(k - half);
 }
 
 /// x moved into [low, high]; NaN becomes low.
-template <class N> FW_DEVICE N clamped(N x, double low, double high) {
+template <class N> FW_INLINE N clamped(N x, double low, double high) {
   const N atLeast = select(x > like(x, low), x, like(x, low));
   return select(atLeast < like(x, high), atLeast, like(x, high));
 }
 
 /// exp(r) - 1 for |r| <= ln(2)/2, its high part being that of r.
-template <class N> FW_DEVICE Sum<N> expm1Reduced(Sum<N> r) {
+template <class N> FW_INLINE Sum<N> expm1Reduced(Sum<N> r) {
   const N x = r.high;
   N q; // (exp(x) - 1 - x) / x^2
   if constexpr (Number<N>::DOUBLE)
@@ -67,32 +67,32 @@ template <class N> FW_DEVICE Sum<N> expm1Reduced(Sum<N> r) {
 }
 
 /// x - k ln 2 for the integer k nearest to x / ln 2. The first product and difference are exact.
-template <class N> FW_DEVICE Sum<N> minusLn2Times(N x, N k) {
+template <class N> FW_INLINE Sum<N> minusLn2Times(N x, N k) {
   const Sum<N> ln2 = ln2Sum(x);
   const N first = fma(-k, ln2.high, x), second = -k * ln2.low, high = first + second;
   return {high, (first - high) + second};
 }
 
 /// exp(r) for |r| <= ln(2)/2, and what it was rounded by.
-template <class N> FW_DEVICE Sum<N> expReduced(Sum<N> r) {
+template <class N> FW_INLINE Sum<N> expReduced(Sum<N> r) {
   const Sum<N> part = expm1Reduced(r);
   const N one = like(r.high, 1.0), change = part.high + part.low, y = one + change;
   return {y, (one - y) + change};
 }
 
 /// exp of a number inside the range that clamped() was given for N.
-template <class N> FW_DEVICE N expInside(N x) {
+template <class N> FW_INLINE N expInside(N x) {
   const Nearest<N> k = nearestOfProduct(x, log2eSum(x).high);
   return scaled(expReduced(minusLn2Times(x, k.real)).high, k.bits);
 }
 /// Where exp has passed zero and infinity.
-template <class N> FW_DEVICE N expClamped(N x) {
+template <class N> FW_INLINE N expClamped(N x) {
   return Number<N>::DOUBLE ? clamped(x, -746.0, 710.0) : clamped(x, -104.0, 89.0);
 }
 
-template <class N> FW_DEVICE N exp(N x) { return select(isNan(x), x, expInside(expClamped(x))); }
+template <class N> FW_INLINE N exp(N x) { return select(isNan(x), x, expInside(expClamped(x))); }
 
-template <class N> FW_DEVICE N exp2(N x) {
+template <class N> FW_INLINE N exp2(N x) {
   const N inside = Number<N>::DOUBLE ? clamped(x, -1076.0, 1025.0) : clamped(x, -151.0, 129.0);
   const Nearest<N> k = nearestOfProduct(inside, like(x, 1.0));
   const N rest = inside - k.real; // exact
@@ -104,7 +104,7 @@ template <class N> FW_DEVICE N exp2(N x) {
 }
 
 /// 2^k (exp(r) - 1) + (2^k - 1), all halved: k may be one more than the largest exponent.
-template <class N> FW_DEVICE N expm1(N x) {
+template <class N> FW_INLINE N expm1(N x) {
   const N inside = Number<N>::DOUBLE ? clamped(x, -50.0, 710.0) : clamped(x, -50.0, 89.0);
   const Nearest<N> k = nearestOfProduct(inside, log2eSum(x).high);
   const Sum<N> reduced = expm1Reduced(minusLn2Times(inside, k.real));
@@ -114,12 +114,12 @@ template <class N> FW_DEVICE N expm1(N x) {
 }
 
 /// The magnitude `y` with the sign of `x`.
-template <class N> FW_DEVICE N withSignOf(N y, N x) {
+template <class N> FW_INLINE N withSignOf(N y, N x) {
   return fromBits(bits(y) | (bits(x) & Format<N>::SIGN));
 }
 
 /// Near zero x + x^3 P(x^2), beyond 1 - 2 / (exp(2|x|) + 1).
-template <class N> FW_DEVICE N tanh(N x) {
+template <class N> FW_INLINE N tanh(N x) {
   const N a = clamped(abs(x), 0.0, 20.0), z = a * a, one = like(x, 1.0), two = like(x, 2.0);
   N p;
   if constexpr (Number<N>::DOUBLE)
@@ -137,7 +137,7 @@ template <class N> FW_DEVICE N tanh(N x) {
 
 /// e = exp(-|x|) never overflows: 1 / (1 + e) for x >= 0, e / (1 + e) below. The quotient q is
 /// freed of what e and 1 + e were rounded by; 1 / (1 + e) is q or 1 - q, near enough for that.
-template <class N> FW_DEVICE N sigmoid(N x) {
+template <class N> FW_INLINE N sigmoid(N x) {
   const N one = like(x, 1.0), zero = like(x, 0.0);
   const N inside = expClamped(-abs(x));
   const Nearest<N> k = nearestOfProduct(inside, log2eSum(x).high);
@@ -151,7 +151,7 @@ template <class N> FW_DEVICE N sigmoid(N x) {
 }
 
 /// -log(erfc(1 + t)) for 0 <= t <= 3 (f32) or 5 (f64).
-template <class N> FW_DEVICE N minusLogErfc(N t) {
+template <class N> FW_INLINE N minusLogErfc(N t) {
   if constexpr (Number<N>::DOUBLE)
     return horner(t, 1.8496055099332482, 2.6389675142347908, 0.84310725635851191,
                   0.041561098045827409, -0.010033825424905617, 0.0019779029458226612,
@@ -166,7 +166,7 @@ template <class N> FW_DEVICE N minusLogErfc(N t) {
 }
 
 /// Up to 1: x + x P(x^2); beyond: 1 - exp(log(erfc |x|)).
-template <class N> FW_DEVICE N erf(N x) {
+template <class N> FW_INLINE N erf(N x) {
   const N a = clamped(abs(x), 0.0, Number<N>::DOUBLE ? 6.0 : 4.0), z = a * a;
   N p;
   if constexpr (Number<N>::DOUBLE)

@@ -7,7 +7,7 @@ namespace fw::math {
 
 /// log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f):
 ///   log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R),  R = s^2 P(s^2)
-template <class N> FW_DEVICE Sum<N> logNearOne(N f) {
+template <class N> FW_INLINE Sum<N> logNearOne(N f) {
   const N s = f / (like(f, 2.0) + f), z = s * s, square = like(f, 0.5) * f * f;
   N p;
   if constexpr (Number<N>::DOUBLE)
@@ -20,7 +20,7 @@ template <class N> FW_DEVICE Sum<N> logNearOne(N f) {
 }
 
 /// Exponent k of x, such that x 2^-k is in [sqrt(1/2), sqrt(2)]; x is positive and normal.
-template <class N> FW_DEVICE IntOf<N> exponentOf(N x) {
+template <class N> FW_INLINE IntOf<N> exponentOf(N x) {
   constexpr u64 SQRT_HALF = Number<N>::DOUBLE ? 0x3FE6A09E667F3BCD : 0x3F3504F3;
   return shiftRightSigned(bits(x) - like(bits(x), SQRT_HALF), Format<N>::MANTISSA);
 }
@@ -29,7 +29,7 @@ template <class N> FW_DEVICE IntOf<N> exponentOf(N x) {
 template <class N> struct Split {
   N k, f;
 };
-template <class N> FW_DEVICE Split<N> splitExponent(N x) {
+template <class N> FW_INLINE Split<N> splitExponent(N x) {
   const auto isDenormal = x < fromBits(like(bits(x), Format<N>::MIN_NORMAL));
   const N normal = select(isDenormal, x * like(x, 18014398509481984.0), x); // 2^54
   const IntOf<N> k = exponentOf(normal);
@@ -38,13 +38,13 @@ template <class N> FW_DEVICE Split<N> splitExponent(N x) {
 }
 
 /// k + r where |k| is 0 or larger than |r.high|, without losing what k + r.high rounds away.
-template <class N> FW_DEVICE N addInteger(N k, Sum<N> r) {
+template <class N> FW_INLINE N addInteger(N k, Sum<N> r) {
   const N sum = k + r.high;
   return sum + (((k - sum) + r.high) + r.low);
 }
 
 /// k ln 2 + r. The high part of ln 2 has zeros at its end, so its product is exact.
-template <class N> FW_DEVICE N addLn2Times(N k, Sum<N> r) {
+template <class N> FW_INLINE N addLn2Times(N k, Sum<N> r) {
   constexpr bool DOUBLE = Number<N>::DOUBLE;
   const N high = like(k, DOUBLE ? 0.6931471805601177 : 0.693145751953125);
   const N low = like(k, DOUBLE ? -1.7239444525614835e-13 : 1.428606765330187e-06);
@@ -52,19 +52,19 @@ template <class N> FW_DEVICE N addLn2Times(N k, Sum<N> r) {
 }
 
 /// `y`, but for what a logarithm of x is at the ends: -inf at 0, inf at inf, else NaN.
-template <class N> FW_DEVICE N logAtEnds(N x, N y) {
+template <class N> FW_INLINE N logAtEnds(N x, N y) {
   const N zero = like(x, 0.0), infinity = infinityLike(x);
   const N nan = fromBits(like(bits(x), Format<N>::INFINITE | Format<N>::INFINITE >> 1));
   const N inside = select(x == infinity, infinity, y);
   return select(x > zero, inside, select(x == zero, -infinity, nan));
 }
 
-template <class N> FW_DEVICE N log(N x) {
+template <class N> FW_INLINE N log(N x) {
   const Split<N> split = splitExponent(x);
   return logAtEnds(x, addLn2Times(split.k, logNearOne(split.f)));
 }
 
-template <class N> FW_DEVICE N log2(N x) {
+template <class N> FW_INLINE N log2(N x) {
   const Split<N> split = splitExponent(x);
   const Sum<N> r = logNearOne(split.f), log2e = log2eSum(x);
   const N high = r.high * log2e.high;
@@ -74,7 +74,7 @@ template <class N> FW_DEVICE N log2(N x) {
 
 /// With 1 + x = 2^k (1 + f): f = x 2^-k + (2^-k - 1), rounded once, and not at all for k = 0. From
 /// 2^64 on 1 no longer counts, and 2^64 is taken out first: 2^-k may have no normal representation.
-template <class N> FW_DEVICE N log1p(N x) {
+template <class N> FW_INLINE N log1p(N x) {
   const N one = like(x, 1.0), sum = one + x;
   const auto isLarge = sum >= like(x, 18446744073709551616.0); // 2^64
   const IntOf<N> k = exponentOf(sum);

@@ -6,11 +6,11 @@
 namespace fw::math {
 
 /// Two roundings.
-template <class N> FW_DEVICE N rsqrt(N x) { return like(x, 1.0) / sqrt(x); }
+template <class N> FW_INLINE N rsqrt(N x) { return like(x, 1.0) / sqrt(x); }
 
 /// x^n by squaring; n is a value of the scalar program, the same in every thread, so it may be
 /// looped over. x^-n is 1 / x^n.
-template <class N> FW_DEVICE N power(N x, i64 n) {
+template <class N> FW_INLINE N power(N x, i64 n) {
   const u64 magnitude = n < 0 ? u64{0} - static_cast<u64>(n) : static_cast<u64>(n);
   N result = like(x, 1.0), square = x;
   for (u64 rest = magnitude; rest != 0; rest >>= 1) {

@@ -33,7 +33,7 @@ template <class N> struct Angle {
 
 /// words[k] for k < KEEP becomes words[k + STEP] where `condition`: one stage of a barrel shifter.
 template <int KEEP, int STEP, class Mask, class Int>
-FW_DEVICE void shiftWords(Mask condition, Int *words) {
+FW_INLINE void shiftWords(Mask condition, Int *words) {
 #pragma unroll
   for (int k = 0; k < KEEP; ++k)
     words[k] = select(condition, words[k + STEP], words[k]);
@@ -43,7 +43,7 @@ FW_DEVICE void shiftWords(Mask condition, Int *words) {
 template <class N> struct Window {
   IntOf<N> words[3];
 };
-template <class N> FW_DEVICE Window<N> windowOfTwoOverPi(IntOf<N> start) {
+template <class N> FW_INLINE Window<N> windowOfTwoOverPi(IntOf<N> start) {
   using Int = IntOf<N>;
   constexpr bool DOUBLE = Number<N>::DOUBLE;
   constexpr int WIDTH = Format<N>::WIDTH, LOG_WIDTH = DOUBLE ? 6 : 5, WORDS = DOUBLE ? 20 : 8;
@@ -68,7 +68,7 @@ template <class N> FW_DEVICE Window<N> windowOfTwoOverPi(IntOf<N> start) {
 }
 
 /// fraction / 2^(2 WIDTH) quarter turns in radians; the fraction is signed, of two words.
-template <class N> FW_DEVICE Sum<N> quarterTurns(N x, IntOf<N> upper, IntOf<N> lower) {
+template <class N> FW_INLINE Sum<N> quarterTurns(N x, IntOf<N> upper, IntOf<N> lower) {
   using Int = IntOf<N>;
   constexpr int WIDTH = Format<N>::WIDTH, DIGITS = Format<N>::MANTISSA + 1;
   constexpr int LEFT =
@@ -94,7 +94,7 @@ template <class N> FW_DEVICE Sum<N> quarterTurns(N x, IntOf<N> upper, IntOf<N> l
 /// Reduction of a >= 0 by Payne and Hanek. a = m 2^e; the bits of 2/pi that give multiples of 4 in
 /// a 2/pi are left out, and three words of the others determine the fraction to 2^-WIDTH beyond the
 /// closest that any number comes to a multiple of pi/2.
-template <class N> FW_DEVICE Angle<N> reducedAngle(N a) {
+template <class N> FW_INLINE Angle<N> reducedAngle(N a) {
   using Int = IntOf<N>;
   constexpr int WIDTH = Format<N>::WIDTH, MANTISSA = Format<N>::MANTISSA;
   const auto isSmall = a <= like(a, 0.78539816339744828);
@@ -115,7 +115,7 @@ template <class N> FW_DEVICE Angle<N> reducedAngle(N a) {
           {select(isSmall, a, r.high), select(isSmall, like(a, 0.0), r.low)}};
 }
 
-template <class N> FW_DEVICE N sinReduced(Sum<N> r) {
+template <class N> FW_INLINE N sinReduced(Sum<N> r) {
   const N x = r.high, z = x * x;
   N p; // (sin(x)/x - 1) / x^2
   if constexpr (Number<N>::DOUBLE)
@@ -126,7 +126,7 @@ template <class N> FW_DEVICE N sinReduced(Sum<N> r) {
     p = horner(z, -0.166666672, 0.00833332911, -0.000198393274, 2.7182416e-06);
   return x + fma(x * z, p, fma(z * like(x, -0.5), r.low, r.low));
 }
-template <class N> FW_DEVICE N cosReduced(Sum<N> r) {
+template <class N> FW_INLINE N cosReduced(Sum<N> r) {
   const N x = r.high, z = x * x, half = like(x, 0.5) * z, one = like(x, 1.0);
   N p; // (cos(x) - 1 + x^2/2) / x^4
   if constexpr (Number<N>::DOUBLE)
@@ -140,17 +140,17 @@ template <class N> FW_DEVICE N cosReduced(Sum<N> r) {
 }
 
 /// sin of a quarter turn `quadrant` plus r, negated where the top bit of `sign` is set.
-template <class N> FW_DEVICE N sinAtQuadrant(IntOf<N> quadrant, Sum<N> r, IntOf<N> sign) {
+template <class N> FW_INLINE N sinAtQuadrant(IntOf<N> quadrant, Sum<N> r, IntOf<N> sign) {
   const N magnitude = select((quadrant & 1) != 0, cosReduced(r), sinReduced(r));
   const IntOf<N> turned = (quadrant & 2) << (Format<N>::WIDTH - 2);
   return fromBits(bits(magnitude) ^ turned ^ (sign & Format<N>::SIGN));
 }
 
-template <class N> FW_DEVICE N sin(N x) {
+template <class N> FW_INLINE N sin(N x) {
   const Angle<N> angle = reducedAngle(abs(x));
   return select(isFinite(x), sinAtQuadrant<N>(angle.quadrant, angle.r, bits(x)), x - x);
 }
-template <class N> FW_DEVICE N cos(N x) {
+template <class N> FW_INLINE N cos(N x) {
   const Angle<N> angle = reducedAngle(abs(x));
   const IntOf<N> one = like(angle.quadrant, 1);
   return select(isFinite(x), sinAtQuadrant<N>(angle.quadrant + one, angle.r, like(one, 0)), x - x);

@@ -31,7 +31,7 @@ template <class T, int W> struct Raw {
 };
 
 /// Operand `k` of the tensor whose row of the pointer table is `pointers`.
-template <class T> FW_DEVICE T *pointer(const u64 *pointers, int k) {
+template <class T> FW_INLINE T *pointer(const u64 *pointers, int k) {
   return reinterpret_cast<T *>(pointers[k]);
 }
 
@@ -48,27 +48,27 @@ template <class T> FW_DEVICE T *pointer(const u64 *pointers, int k) {
 #define FW_LD_POLICY(operand) ";"
 #endif
 
-FW_DEVICE void loadWords(u32 (&w)[4], u64 address, u64 policy) {
+FW_INLINE void loadWords(u32 (&w)[4], u64 address, u64 policy) {
   asm volatile(FW_LD("v4.u32", "{%0, %1, %2, %3}", "%4") FW_LD_POLICY("%5")
                : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
                : "l"(address), "l"(policy));
 }
-FW_DEVICE void loadWords(u32 (&w)[2], u64 address, u64 policy) {
+FW_INLINE void loadWords(u32 (&w)[2], u64 address, u64 policy) {
   asm volatile(FW_LD("v2.u32", "{%0, %1}", "%2") FW_LD_POLICY("%3")
                : "=r"(w[0]), "=r"(w[1])
                : "l"(address), "l"(policy));
 }
-FW_DEVICE void loadWords(u32 (&w)[1], u64 address, u64 policy) {
+FW_INLINE void loadWords(u32 (&w)[1], u64 address, u64 policy) {
   asm volatile(FW_LD("u32", "%0", "%1") FW_LD_POLICY("%2")
                : "=r"(w[0])
                : "l"(address), "l"(policy));
 }
-FW_DEVICE void loadWords(u16 (&w)[1], u64 address, u64 policy) {
+FW_INLINE void loadWords(u16 (&w)[1], u64 address, u64 policy) {
   asm volatile(FW_LD("u16", "%0", "%1") FW_LD_POLICY("%2")
                : "=h"(w[0])
                : "l"(address), "l"(policy));
 }
-FW_DEVICE void loadWords(u8 (&w)[1], u64 address, u64 policy) {
+FW_INLINE void loadWords(u8 (&w)[1], u64 address, u64 policy) {
   u16 wide; // inline PTX has no 8-bit register
   asm volatile(FW_LD("u8", "%0", "%1") FW_LD_POLICY("%2") : "=h"(wide) : "l"(address), "l"(policy));
   w[0] = static_cast<u8>(wide);
@@ -77,20 +77,20 @@ FW_DEVICE void loadWords(u8 (&w)[1], u64 address, u64 policy) {
 #undef FW_LD
 #undef FW_LD_POLICY
 
-FW_DEVICE void storeWords(const u32 (&w)[4], u64 address) {
+FW_INLINE void storeWords(const u32 (&w)[4], u64 address) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(w[0]), "r"(w[1]),
                "r"(w[2]), "r"(w[3]));
 }
-FW_DEVICE void storeWords(const u32 (&w)[2], u64 address) {
+FW_INLINE void storeWords(const u32 (&w)[2], u64 address) {
   asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(w[0]), "r"(w[1]));
 }
-FW_DEVICE void storeWords(const u32 (&w)[1], u64 address) {
+FW_INLINE void storeWords(const u32 (&w)[1], u64 address) {
   asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(w[0]));
 }
-FW_DEVICE void storeWords(const u16 (&w)[1], u64 address) {
+FW_INLINE void storeWords(const u16 (&w)[1], u64 address) {
   asm volatile("st.global.u16 [%0], %1;" ::"l"(address), "h"(w[0]));
 }
-FW_DEVICE void storeWords(const u8 (&w)[1], u64 address) {
+FW_INLINE void storeWords(const u8 (&w)[1], u64 address) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(address), "h"(static_cast<u16>(w[0])));
 }
 
@@ -108,15 +108,15 @@ template <class Word, int N> void storeWords(const Word (&w)[N], u64 address) {
 #endif
 
 /// Elements [i, i + W) of `base`; element i must stand on a boundary of the access.
-template <int W, class T> FW_DEVICE void load(Raw<T, W> &out, const T *base, u64 i, u64 policy) {
+template <int W, class T> FW_INLINE void load(Raw<T, W> &out, const T *base, u64 i, u64 policy) {
   loadWords(out.words, reinterpret_cast<u64>(base) + i * sizeof(T), policy);
 }
-template <int W, class T> FW_DEVICE void store(const Raw<T, W> &in, T *base, u64 i) {
+template <int W, class T> FW_INLINE void store(const Raw<T, W> &in, T *base, u64 i) {
   storeWords(in.words, reinterpret_cast<u64>(base) + i * sizeof(T));
 }
 
 /// Element k, exact. `k` is known after unrolling, so this is a register and at most one shift.
-template <class T, int W> FW_DEVICE typename Codec<T>::Real get(const Raw<T, W> &raw, int k) {
+template <class T, int W> FW_INLINE typename Codec<T>::Real get(const Raw<T, W> &raw, int k) {
   using Bits = typename Codec<T>::Bits;
   using Word = typename Raw<T, W>::Word;
   if constexpr (sizeof(T) == 8) {
@@ -131,7 +131,7 @@ template <class T, int W> FW_DEVICE typename Codec<T>::Real get(const Raw<T, W> 
 
 /// Element k becomes `x` rounded once to T. Elements are set in order from 0: setting the lowest of
 /// a word clears the others.
-template <class T, int W, class Real> FW_DEVICE void set(Raw<T, W> &raw, int k, Real x) {
+template <class T, int W, class Real> FW_INLINE void set(Raw<T, W> &raw, int k, Real x) {
   using Word = typename Raw<T, W>::Word;
   const auto bits = Codec<T>::encode(x);
   if constexpr (sizeof(T) == 8) {

@@ -41,7 +41,7 @@ struct E5m2SatFormat : E5m2Format {
 };
 
 /// The code of `x` in format F, rounded to nearest even.
-template <class F, class N> FW_DEVICE IntOf<N> encodeNarrow(N x) {
+template <class F, class N> FW_INLINE IntOf<N> encodeNarrow(N x) {
   using Int = IntOf<N>;
   constexpr int SHIFT = 23 - F::MANTISSA;
   constexpr u32 SIGN_SHIFT = 31 - (F::SIGNED_NAN ? 7 : 15);
@@ -66,7 +66,7 @@ template <class F, class N> FW_DEVICE IntOf<N> encodeNarrow(N x) {
 }
 
 /// The f32 that `code` stands for, exact; infinities and NaN keep their sign and payload.
-template <class F, class Int> FW_DEVICE auto decodeNarrow(Int code) {
+template <class F, class Int> FW_INLINE auto decodeNarrow(Int code) {
   constexpr u32 MAGNITUDE = F::SIGNED_NAN ? 0x7F : 0x7FFF;
   constexpr int SIGN_SHIFT = 31 - (F::SIGNED_NAN ? 7 : 15);
   const Int magnitude = (code & MAGNITUDE) << (23 - F::MANTISSA);
@@ -82,7 +82,7 @@ template <class F, class Int> FW_DEVICE auto decodeNarrow(Int code) {
 
 /// `x` in f32 rounded to odd: rounding the result again to at most 22 bits gives what rounding `x`
 /// once would have given.
-FW_DEVICE float roundToOdd(double x) {
+FW_INLINE float roundToOdd(double x) {
   const float nearest = static_cast<float>(x);
   const double back = nearest;
   const u32 u = bitCast<u32>(nearest);

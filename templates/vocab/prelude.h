@@ -3,9 +3,9 @@
 #pragma once
 
 #if defined(__CUDACC__)
-#define FW_DEVICE __device__ __forceinline__
+#define FW_INLINE __device__ __forceinline__
 #else
-#define FW_DEVICE inline
+#define FW_INLINE inline
 #endif
 
 // Features of the target, named as in the arch table. The emitter defines those the arch has as 1
@@ -36,7 +36,7 @@ using i64 = long long;
 static_assert(sizeof(u32) == 4 && sizeof(u64) == 8, "the kernel ABI fixes these widths");
 
 /// The bits of `from` as a `To`.
-template <class To, class From> FW_DEVICE To bitCast(From from) {
+template <class To, class From> FW_INLINE To bitCast(From from) {
   return __builtin_bit_cast(To, from);
 }
 

@@ -50,7 +50,7 @@ struct ScalarsLaunch {
 
   /// Rows that the block computes at a time. 0: a program of so many inputs and operations is too
   /// long for the kernel.
-  static FW_DEVICE constexpr u32 lanes(u32 inputs, u32 operations) {
+  static FW_INLINE constexpr u32 lanes(u32 inputs, u32 operations) {
     const u32 values = inputs + operations, most = values ? VALUES / values : THREADS;
     return most < THREADS ? most : THREADS;
   }

@@ -14,7 +14,7 @@ namespace fw {
 
 /// All shared memory of a kernel: one object of the skeleton's struct, of which a launch asks for
 /// sizeof(S) bytes. Its contents are undefined at the start of a block.
-template <class S> FW_DEVICE S &shared() {
+template <class S> FW_INLINE S &shared() {
   static_assert(alignof(S) <= 128, "the device aligns shared memory to 128 bytes");
 #if defined(__CUDACC__)
   return *reinterpret_cast<S *>(fw_shared_bytes);
@@ -25,11 +25,11 @@ template <class S> FW_DEVICE S &shared() {
 
 /// bar.sync: waits until `threads` threads, whole warps, have come to barrier `id` (1 to 15).
 #if defined(__CUDACC__)
-FW_DEVICE void barrier(u32 id, u32 threads) {
+FW_INLINE void barrier(u32 id, u32 threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 #else
-FW_DEVICE void barrier(u32 id, u32 threads, int line = __builtin_LINE()) {
+FW_INLINE void barrier(u32 id, u32 threads, int line = __builtin_LINE()) {
   fw_emulator_barrier(id, threads, line);
 }
 #endif

@@ -59,7 +59,7 @@ TEST(Templates, EverySkeletonsFileIsEmbeddedAndDefinesItsFunction) {
     const std::string_view *text = findTemplate(skeleton.file);
     ASSERT_NE(text, nullptr) << skeleton.name;
     const std::string function(std::string_view(skeleton.function).substr(4)); // behind "fw::"
-    EXPECT_NE(text->find("FW_DEVICE void " + function + "("), text->npos) << skeleton.function;
+    EXPECT_NE(text->find("FW_INLINE void " + function + "("), text->npos) << skeleton.function;
     EXPECT_EQ(findSkeleton(skeleton.name), &skeleton);
   }
   EXPECT_EQ(findSkeleton("absent"), nullptr);

@@ -26,27 +26,27 @@ constexpr unsigned COUNT = 65536;
   __VA_ARGS__                                                                                      \
   const char *const sharedText = #__VA_ARGS__;
 FW_SHARED_TEXT(
-    FW_DEVICE fw::u64 mixed(fw::u64 z) {
+    FW_INLINE fw::u64 mixed(fw::u64 z) {
       z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
       z = (z ^ z >> 27) * 0x94D049BB133111EBu;
       return z ^ z >> 31;
     }
     /* Even inputs are any bits, odd ones lie within 2^-20 and 2^20. */
-    FW_DEVICE float floatInput(unsigned i) {
+    FW_INLINE float floatInput(unsigned i) {
       const fw::u32 any = static_cast<fw::u32>(mixed(i + 1));
       const fw::u32 near = (any & 0x807FFFFFu) | (107 + any % 40) << 23;
       return fw::bitCast<float>(i % 2 ? near : any);
-    } FW_DEVICE double doubleInput(unsigned i) {
+    } FW_INLINE double doubleInput(unsigned i) {
       const fw::u64 any = mixed(i + 1);
       const fw::u64 near = (any & 0x800FFFFFFFFFFFFFu) | (1003 + any % 40) << 52;
       return fw::bitCast<double>(i % 2 ? near : any);
-    } FW_DEVICE fw::u64 word(float x) {
+    } FW_INLINE fw::u64 word(float x) {
       return x == x ? fw::bitCast<fw::u32>(x) : 0x7FC00000u;
-    } FW_DEVICE fw::u64 word(double x) {
+    } FW_INLINE fw::u64 word(double x) {
       return x == x ? fw::bitCast<fw::u64>(x) : 0x7FF8000000000000u;
-    } FW_DEVICE fw::u64 word(fw::u8 x) { return x; } FW_DEVICE fw::u64 word(fw::u16 x) {
+    } FW_INLINE fw::u64 word(fw::u8 x) { return x; } FW_INLINE fw::u64 word(fw::u16 x) {
       return x;
-    } FW_DEVICE fw::u64 word(bool x) { return x; })
+    } FW_INLINE fw::u64 word(bool x) { return x; })
 
 const char *const rows[] = {
 #define FW_TWIN(...) #__VA_ARGS__,

@@ -1,6 +1,7 @@
 #include "tools/cli/DoctorToolchain.h"
 
 #include "compiler/target/Target.h"
+#include "runtime/driver/Ranges.h"
 
 #include <algorithm>
 
@@ -121,7 +122,8 @@ Finding examineDriver(const GpuSide &side) {
   const driver::Driver &driver = **side.driver;
   finding.facts = {
       {"version", "CUDA " + dotted(driver.version() / 1000, driver.version() % 1000 / 10)},
-      {"path", driver.path()}};
+      {"path", driver.path()},
+      {"ranges for profilers (NVTX)", driver::hasRanges() ? "yes" : "not in this build"}};
   Json gpus = Json::array();
   for (const driver::Device &device : driver.devices())
     gpus.push_back({{"device", "cuda:" + std::to_string(device.ordinal)},

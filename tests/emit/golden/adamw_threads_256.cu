@@ -37,7 +37,7 @@ struct Op {
     float v_weight_decay;
     float v_lr;
   };
-  static FW_DEVICE Uniform uniform(const Real *scalars) {
+  static FW_INLINE Uniform uniform(const Real *scalars) {
     Uniform u;
     u.v_u0 = scalars[0];
     u.v_beta1 = scalars[1];
@@ -51,14 +51,14 @@ struct Op {
     return u;
   }
   template <int W>
-  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
     fw::load<W>(in.v_p, fw::pointer<float>(pointers, 0), i, policy);
     fw::load<W>(in.v_g, fw::pointer<float>(pointers, 1), i, policy);
     fw::load<W>(in.v_m, fw::pointer<float>(pointers, 2), i, policy);
     fw::load<W>(in.v_v, fw::pointer<float>(pointers, 3), i, policy);
   }
   template <int W>
-  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       const float in_p = fw::get(in.v_p, k);
@@ -79,7 +79,7 @@ struct Op {
     }
   }
   template <int W>
-  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
     fw::store<W>(out.v_p, fw::pointer<float>(pointers, 0), i);
     fw::store<W>(out.v_m, fw::pointer<float>(pointers, 2), i);
     fw::store<W>(out.v_v, fw::pointer<float>(pointers, 3), i);

@@ -13,16 +13,16 @@ struct Op {
   };
   struct Uniform {
   };
-  static FW_DEVICE Uniform uniform(const Real *scalars) {
+  static FW_INLINE Uniform uniform(const Real *scalars) {
     Uniform u;
     return u;
   }
   template <int W>
-  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
     fw::load<W>(in.v_x, fw::pointer<fw::e5m2>(pointers, 0), i, policy);
   }
   template <int W>
-  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       const float in_x = fw::get(in.v_x, k);
@@ -30,7 +30,7 @@ struct Op {
     }
   }
   template <int W>
-  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
     fw::store<W>(out.v_y, fw::pointer<fw::f16>(pointers, 1), i);
   }
 };

@@ -25,7 +25,7 @@ struct Op {
     bool v_both;
     float v_u1;
   };
-  static FW_DEVICE Uniform uniform(const Real *scalars) {
+  static FW_INLINE Uniform uniform(const Real *scalars) {
     Uniform u;
     u.v_u0 = scalars[0];
     u.v_both = scalars[1] != 0;
@@ -33,13 +33,13 @@ struct Op {
     return u;
   }
   template <int W>
-  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
     fw::load<W>(in.v_float, fw::pointer<float>(pointers, 0), i, policy);
     fw::load<W>(in.v_g, fw::pointer<float>(pointers, 1), i, policy);
     fw::load<W>(in.v_s, fw::pointer<float>(pointers, 3), i, policy);
   }
   template <int W>
-  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       const float in_float = fw::get(in.v_float, k);
@@ -57,7 +57,7 @@ struct Op {
     }
   }
   template <int W>
-  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
     fw::store<W>(out.v_float, fw::pointer<float>(pointers, 0), i);
     fw::store<W>(out.v_m, fw::pointer<fw::bf16>(pointers, 2), i);
     fw::store<W>(out.v_s, fw::pointer<float>(pointers, 3), i);

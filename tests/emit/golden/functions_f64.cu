@@ -22,18 +22,18 @@ struct Op {
     double v_scale;
     bool v_when;
   };
-  static FW_DEVICE Uniform uniform(const Real *scalars) {
+  static FW_INLINE Uniform uniform(const Real *scalars) {
     Uniform u;
     u.v_scale = scalars[0];
     u.v_when = scalars[1] != 0;
     return u;
   }
   template <int W>
-  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
     fw::load<W>(in.v_x, fw::pointer<double>(pointers, 0), i, policy);
   }
   template <int W>
-  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       const double in_x = fw::get(in.v_x, k);
@@ -52,7 +52,7 @@ struct Op {
     }
   }
   template <int W>
-  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
     fw::store<W>(out.v_y, fw::pointer<double>(pointers, 1), i);
   }
 };

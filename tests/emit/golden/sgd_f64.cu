@@ -21,20 +21,20 @@ struct Op {
     double v_momentum;
     double v_lr;
   };
-  static FW_DEVICE Uniform uniform(const Real *scalars) {
+  static FW_INLINE Uniform uniform(const Real *scalars) {
     Uniform u;
     u.v_momentum = scalars[0];
     u.v_lr = scalars[1];
     return u;
   }
   template <int W>
-  static FW_DEVICE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
+  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 policy) {
     fw::load<W>(in.v_p, fw::pointer<double>(pointers, 0), i, policy);
     fw::load<W>(in.v_g, fw::pointer<float>(pointers, 1), i, policy);
     fw::load<W>(in.v_m, fw::pointer<double>(pointers, 2), i, policy);
   }
   template <int W>
-  static FW_DEVICE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
+  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
       const double in_p = fw::get(in.v_p, k);
@@ -49,7 +49,7 @@ struct Op {
     }
   }
   template <int W>
-  static FW_DEVICE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
+  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) {
     fw::store<W>(out.v_p, fw::pointer<double>(pointers, 0), i);
     fw::store<W>(out.v_m, fw::pointer<double>(pointers, 2), i);
   }

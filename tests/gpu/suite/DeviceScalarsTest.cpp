@@ -87,6 +87,22 @@ TEST_F(DeviceScalars, more_rows_than_a_block_has_threads) {
   expectSame(onDevice, reference);
 }
 
+TEST_F(DeviceScalars, a_short_launch_counts_for_a_long_one_behind_it) {
+  const Kernel &plain = compiled("adamw"), &narrow = compiled("adamw_grad_bf16");
+  const size_t count = 300;
+  Numbers<int64_t> resident = numbers<int64_t>(std::vector<int64_t>(count, 4));
+  const List one = vectors({5}), many = vectors(Sizes(count, 2));
+  const std::vector<GroupSpec> onHost = {{&plain, one, Scalars().set("t", 5)},
+                                         {&narrow, many, Scalars().set("t", 5)}};
+  std::vector<GroupSpec> onMemory = onHost;
+  onMemory[1].scalars = Scalars().setData("t", resident.data(), "i64", count, true);
+  Trial onDevice(context(), onGpu, onMemory), reference(context(), onCpu, onHost);
+  onDevice.run();
+  reference.run();
+  expectSame(onDevice, reference);
+  EXPECT_EQ(resident.read(), std::vector<int64_t>(count, 5));
+}
+
 TEST_F(DeviceScalars, a_step_that_groups_share_is_counted_once) {
   const Kernel &plain = compiled("adamw"), &narrow = compiled("adamw_grad_bf16");
   Numbers<int32_t> t = numbers<int32_t>({0});

@@ -1,6 +1,8 @@
 // Several devices, and what a context says of each.
 #include "tests/gpu/suite/Trial.h"
 
+#include <algorithm>
+
 namespace suite {
 namespace {
 
@@ -152,8 +154,11 @@ TEST_F(OneDevice, case_P01_newer_than_NVRTC) {
   expectSame(onDevice, reference);
   FreshContext fresh;
   makeKernel(fresh, "scale");
-  ASSERT_EQ(gpu.told.size(), 1u) << "told once";
-  EXPECT_NE(gpu.told[0].find("is newer than"), std::string::npos) << gpu.told[0];
+  // Beside it the log has the compiles, where the cache was empty.
+  const auto isTheNote = [](const std::string &message) {
+    return message.find("is newer than") != std::string::npos;
+  };
+  EXPECT_EQ(std::ranges::count_if(gpu.told, isTheNote), 1) << "told once";
   fw_kernel_info info = {};
   info.struct_size = sizeof info;
   ASSERT_OK(fw_program_kernel(scale.gpu.get(), 0, &info));
