@@ -6,13 +6,6 @@ namespace {
 
 const List list = vectors({3, 0, 700, 33});
 
-Scalars step(double t) { return Scalars().set("t", t); }
-
-fw_status runOf(fw_plan *plan, const Scalars &scalars) {
-  const auto &given = scalars.array();
-  return fw_plan_run(plan, given.data(), given.size(), nullptr, nullptr);
-}
-
 class Faults : public FakeTest {
 protected:
   /// Makes the 1st, 2nd ... call of a driver's function fail until `work` does not meet one.

@@ -20,8 +20,6 @@ protected:
   }
 };
 
-Scalars step(double t) { return Scalars().set("t", t); }
-
 const List shortList = vectors({3, 0, 700, 33}), otherList = vectors({64, 5});
 
 TEST_F(Groups, decay_and_no_decay_are_one_launch) {

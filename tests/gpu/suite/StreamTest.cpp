@@ -12,8 +12,6 @@ const List list = vectors({3, 0, 700, 33});
 
 class Streams : public GpuTest {};
 
-Scalars step(double t) { return Scalars().set("t", t); }
-
 /// Page-locked memory, so that copies wait for their turn on the stream.
 struct Pinned {
   explicit Pinned(const Bytes &bytes) : size(bytes.size()) {

@@ -121,4 +121,11 @@ void expectSame(const Trial &gpu, const Trial &cpu, cuda::Handle stream) {
   expectImages(gpu, gpu.images(stream), cpu.images());
 }
 
+Scalars step(double t) { return Scalars().set("t", t); }
+
+fw_status runOf(fw_plan *plan, const Scalars &scalars) {
+  const auto &given = scalars.array();
+  return fw_plan_run(plan, given.data(), given.size(), nullptr, nullptr);
+}
+
 } // namespace suite

@@ -104,6 +104,11 @@ private:
   std::vector<fw_plan_group> built;
 };
 
+/// The step of an optimizer.
+Scalars step(double t);
+/// A run on the legacy default stream.
+fw_status runOf(fw_plan *plan, const Scalars &scalars);
+
 /// Both ran the same: words and guards agree.
 void expectSame(const Trial &gpu, const Trial &cpu, cuda::Handle stream = nullptr);
 /// The blocks of a trial, word by word.
