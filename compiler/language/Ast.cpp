@@ -11,6 +11,10 @@ std::string_view spelling(Type type) {
   return names[static_cast<size_t>(type)];
 }
 
+std::string withArticle(Type type) {
+  return (type == Type::Int ? "an " : "a ") + std::string(spelling(type));
+}
+
 bool OptionDeclaration::isBool() const {
   return values.size() == 2 && std::find(values.begin(), values.end(), "true") != values.end() &&
          std::find(values.begin(), values.end(), "false") != values.end();

@@ -16,6 +16,8 @@ namespace fw::language {
 
 enum class Type : uint8_t { Real, Bool, Int };
 std::string_view spelling(Type type);
+/// "a real", "an int"
+std::string withArticle(Type type);
 
 // --- Expressions ---------------------------------------------------------------------------------
 
@@ -172,9 +174,10 @@ struct Statement {
 
 // --- Ops and files -------------------------------------------------------------------------------
 
-/// What an op runs over. The axes before `;` are outer: what follows is what one row spans.
+/// What an op runs over. The axes before `;` are outer: what follows is what one row spans. An op
+/// over scalars, `over []`, has no tensors.
 struct Domain {
-  enum class Kind : uint8_t { Elements, Rows, Axes };
+  enum class Kind : uint8_t { Elements, Rows, Axes, Scalars };
   Kind kind;
   Offset at;
   std::vector<std::string> axes;

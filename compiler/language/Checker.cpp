@@ -1,5 +1,7 @@
 #include "compiler/language/Checker.h"
 
+#include <algorithm>
+
 namespace fw::language {
 
 Checker::Checker(const Op &op, const OptionValues &options) : op(op) {
@@ -14,6 +16,8 @@ void Checker::run() {
   if (found.diagnostics.empty())
     checkUses();
   if (found.diagnostics.empty())
+    checkList();
+  if (found.diagnostics.empty())
     collectInfo();
 }
 
@@ -25,7 +29,17 @@ void Checker::checkUses() {
   }
   if (!writes)
     error(op.at, "expected an operand that the op writes, got none",
-          "declare a param, a state or an out");
+          isScalarsOnly() ? "declare a state or an out" : "declare a param, a state or an out");
+}
+
+/// What an op over elements runs over: some operand has to say how many elements there are.
+void Checker::checkList() {
+  bool hasElements = std::any_of(symbols.begin(), symbols.end(), [](const auto &entry) {
+    return entry.second.declaration && entry.second.scope.isElement();
+  });
+  if (!hasElements && !isScalarsOnly())
+    error(op.domain.at, "expected an operand with a value per element, got none",
+          "write the op over []");
 }
 
 void Checker::error(Offset at, std::string text, std::string remedy) {

@@ -52,11 +52,14 @@ private:
   void declareOption(const OptionDeclaration &option);
   void declare(const Declaration &declaration);
   bool checkRole(const Declaration &declaration);
+  bool checkAxes(const Declaration &declaration);
+  Scope scopeOf(const Declaration &declaration) const;
   bool checkValue(const Declaration &declaration);
   bool checkValueType(const Declaration &declaration);
   bool checkRange(const Declaration &declaration);
   bool isNew(Offset at, const std::string &name);
   void checkUses();
+  void checkList();
   void checkUse(const std::string &name, const Symbol &symbol);
   void collectInfo();
 
@@ -66,8 +69,9 @@ private:
   std::optional<bool> optionCondition(const Expr &condition);
   void assign(const Assignment &assignment);
   bool mayAssign(const Assignment &assignment);
+  bool checkScope(const Assignment &assignment, const ValueInfo &value, const Symbol &symbol);
 
-  // Expressions (CheckerExpressions.cpp)
+  // Expressions (CheckerExpressions.cpp, CheckerReductions.cpp)
   std::optional<ValueInfo> check(const Expr &expr);
   std::optional<ValueInfo> checkNode(const Expr &expr);
   std::optional<ValueInfo> checkName(const Expr &expr, const Name &name);
@@ -75,13 +79,18 @@ private:
   std::optional<ValueInfo> checkApply(const Expr &expr, const Apply &apply);
   std::optional<ValueInfo> checkOperandFunction(const Expr &expr, const Apply &apply);
   std::optional<ValueInfo> checkRoundTo(const Apply &apply);
+  std::optional<ValueInfo> checkPlace(const Expr &expr, const Apply &apply);
   std::optional<ValueInfo> checkSelect(const Select &select);
+  std::optional<ValueInfo> checkReduce(const Expr &expr, const Reduce &reduce);
+  bool checkKept(const Expr &expr, const Reduce &reduce);
+  bool checkReduced(const Reduce &reduce, const ValueInfo &value);
   bool checkArity(const Expr &expr, const Apply &apply);
   bool checkArgument(const Apply &apply, size_t index, const std::vector<ValueInfo> &values);
   bool checkExponent(const Apply &apply, const std::vector<ValueInfo> &values);
   void reportUnknown(const Expr &expr, const std::string &name);
   const OptionDeclaration *optionWithValue(const std::string &value) const;
 
+  bool isScalarsOnly() const { return op.domain.kind == Domain::Kind::Scalars; }
   void error(Offset at, std::string text, std::string remedy = {});
   std::string lineOf(Offset at) const;
 

@@ -31,15 +31,15 @@ void Checker::declare(const Declaration &declaration) {
   // Not one after the other with &&: each rule is a mistake of its own.
   bool isFine = isNew(declaration.at, declaration.name);
   isFine &= checkRole(declaration);
+  isFine &= checkAxes(declaration);
   isFine &= checkValue(declaration);
   isFine &= checkRange(declaration);
   if (!isFine && symbols.count(declaration.name))
     return;
-  const RoleInfo &role = info(declaration.role);
   Symbol symbol{declaration.at};
   symbol.declaration = &declaration;
   symbol.type = declaration.role == Role::Step ? Type::Int : declaration.type;
-  symbol.scope = role.scalar ? Scope::launch() : Scope::element(op.domain.axes.size());
+  symbol.scope = scopeOf(declaration);
   symbols.emplace(declaration.name, std::move(symbol));
   declared.push_back(declaration.name);
 }
@@ -72,6 +72,49 @@ bool Checker::checkRole(const Declaration &declaration) {
       return false;
     }
   return true;
+}
+
+/// In an op over elements brackets say that an operand has one value per tensor, or one in all; in
+/// an op over scalars there is nothing else.
+bool Checker::checkAxes(const Declaration &declaration) {
+  if (info(declaration.role).scalar || (!declaration.axes && !isScalarsOnly()))
+    return true;
+  bool isKnown = declaration.role == Role::In || declaration.role == Role::Out ||
+                 declaration.role == Role::State;
+  std::string axis = declaration.axes ? declaration.axes->front().name : "all";
+  if (!isKnown && declaration.axes) {
+    error(declaration.axes->front().at,
+          "expected one value per element, got [" + axis + "] for " + described(declaration),
+          "only in, out and state operands have one value per tensor or in all");
+    return false;
+  }
+  if (!isKnown) {
+    error(declaration.at,
+          "expected an operand of an op over scalars, got " + described(declaration),
+          "an op over [] has in, out and state operands; write in or state");
+    return false;
+  }
+  if (axis == "world") {
+    error(declaration.axes->front().at,
+          "expected [tensor] or [all], got [world] for " + described(declaration),
+          "each rank has its own memory: write [all], and reduce with [world]");
+    return false;
+  }
+  if (axis == "tensor" && isScalarsOnly()) {
+    error(declaration.axes->front().at,
+          "expected [all], got [tensor] for " + described(declaration),
+          "an op over [] has no tensors; remove the brackets");
+    return false;
+  }
+  return true;
+}
+
+Scope Checker::scopeOf(const Declaration &declaration) const {
+  if (info(declaration.role).scalar)
+    return Scope::launch();
+  if (!declaration.axes)
+    return isScalarsOnly() ? Scope::all() : Scope::element(op.domain.axes.size());
+  return declaration.axes->front().name == "tensor" ? Scope::tensor() : Scope::all();
 }
 
 bool Checker::checkValue(const Declaration &declaration) {

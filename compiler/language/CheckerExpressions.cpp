@@ -23,6 +23,8 @@ std::optional<ValueInfo> Checker::checkNode(const Expr &expr) {
     return checkName(expr, *name);
   if (auto *select = expr.as<Select>())
     return checkSelect(*select);
+  if (auto *reduce = expr.as<Reduce>())
+    return checkReduce(expr, *reduce);
   if (auto *apply = expr.as<Apply>()) {
     bool isEquality = apply->function == Function::Equal || apply->function == Function::NotEqual;
     if (isEquality)
@@ -150,10 +152,6 @@ static std::optional<bool> foldOptions(Function function, const std::vector<Valu
 
 // --- Functions -----------------------------------------------------------------------------------
 
-static std::string article(Type type) {
-  return (type == Type::Int ? "an " : "a ") + std::string(spelling(type));
-}
-
 bool Checker::checkArity(const Expr &expr, const Apply &apply) {
   const FunctionInfo &function = info(apply.function);
   size_t count = apply.arguments.size();
@@ -177,15 +175,16 @@ bool Checker::checkArgument(const Apply &apply, size_t index,
   case 'b':
     if (type == Type::Bool)
       return true;
-    error(at, "expected a condition for " + quoted(function.spelling) + ", got " + article(type),
+    error(at,
+          "expected a condition for " + quoted(function.spelling) + ", got " + withArticle(type),
           "compare it: x != 0");
     return false;
   case 'e':
     if (index == 0 || (type == Type::Bool) == (values[0].type == Type::Bool))
       return true;
     error(at,
-          "expected " + article(values[0].type) + " on both sides of " + quoted(function.spelling) +
-              ", got " + article(type),
+          "expected " + withArticle(values[0].type) + " on both sides of " +
+              quoted(function.spelling) + ", got " + withArticle(type),
           "compare a bool with a bool and a number with a number");
     return false;
   case 'k':
@@ -202,7 +201,7 @@ bool Checker::checkArgument(const Apply &apply, size_t index,
 bool Checker::checkExponent(const Apply &apply, const std::vector<ValueInfo> &values) {
   const Expr &exponent = *apply.arguments[1];
   if (values[1].type != Type::Int) {
-    error(exponent.at, "expected an int as exponent, got " + article(values[1].type),
+    error(exponent.at, "expected an int as exponent, got " + withArticle(values[1].type),
           values[1].type == Type::Bool ? "write if c then x else 1"
                                        : "write exp(y*log(x)), or sqrt(x) for x^0.5");
     return false;
@@ -244,6 +243,8 @@ std::optional<ValueInfo> Checker::checkApply(const Expr &expr, const Apply &appl
     return checkOperandFunction(expr, apply);
   if (apply.function == Function::RoundTo)
     return checkRoundTo(apply);
+  if (function.takes == "a")
+    return checkPlace(expr, apply);
   std::vector<ValueInfo> values;
   for (const Expr *argument : apply.arguments)
     if (std::optional<ValueInfo> value = check(*argument))
@@ -321,7 +322,7 @@ std::optional<ValueInfo> Checker::checkSelect(const Select &select) {
   if (!condition)
     return std::nullopt;
   if (condition->type != Type::Bool) {
-    error(select.condition->at, "expected a condition, got " + article(condition->type),
+    error(select.condition->at, "expected a condition, got " + withArticle(condition->type),
           "compare it: x != 0");
     return std::nullopt;
   }
@@ -332,8 +333,8 @@ std::optional<ValueInfo> Checker::checkSelect(const Select &select) {
     return std::nullopt;
   if ((ifTrue->type == Type::Bool) != (ifFalse->type == Type::Bool)) {
     error(select.ifFalse->at,
-          "expected " + article(ifTrue->type) + " as in the other arm, got " +
-              article(ifFalse->type),
+          "expected " + withArticle(ifTrue->type) + " as in the other arm, got " +
+              withArticle(ifFalse->type),
           "both arms of a select have one type");
     return std::nullopt;
   }

@@ -52,7 +52,24 @@ void Checker::assign(const Assignment &assignment) {
   if (symbol.declaration && value->type == Type::Bool)
     error(assignment.value->at, "expected a real for " + quoted(assignment.name) + ", got a bool",
           "write if c then 1 else 0");
+  else if (symbol.declaration && !checkScope(assignment, *value, symbol))
+    return;
   resolved.body.push_back(&assignment);
+}
+
+bool Checker::checkScope(const Assignment &assignment, const ValueInfo &value,
+                         const Symbol &symbol) {
+  if (value.scope.isWithin(symbol.scope))
+    return true;
+  const std::vector<std::string> &axes = op.domain.axes;
+  std::string wanted = symbol.scope.print(axes);
+  bool isElement = value.scope.isElement();
+  error(assignment.value->at,
+        "expected a value of scope " + wanted + " for " + quoted(assignment.name) +
+            ", got one of scope " + value.scope.print(axes),
+        isElement ? "reduce it first, as in sum[" + wanted + "](x)"
+                  : "reduce to [" + wanted + "] where it is made");
+  return false;
 }
 
 bool Checker::mayAssign(const Assignment &assignment) {

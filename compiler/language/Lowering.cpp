@@ -22,8 +22,9 @@ public:
       : builder(builder), op(op), absent(absent), expressions(builder, op, absent) {}
 
   void run() {
-    auto domain = fuse::DomainAttr::get(builder.getContext(), fuse::DomainForm::Elements,
-                                        ArrayAttr(), ArrayAttr());
+    bool isScalars = op.op->domain.kind == Domain::Kind::Scalars;
+    auto form = isScalars ? fuse::DomainForm::Scalars : fuse::DomainForm::Elements;
+    auto domain = fuse::DomainAttr::get(builder.getContext(), form, ArrayAttr(), ArrayAttr());
     auto lowered = fuse::OpOp::create(builder, at(op.op->at), op.info.name, domain, operands(),
                                       scalars(), equations());
     builder.setInsertionPointToStart(&lowered.getBody().emplaceBlock());
@@ -48,15 +49,21 @@ private:
     return value ? builder.getF64FloatAttr(*value) : FloatAttr();
   }
 
+  fuse::ScopeAttr scopeOf(const OperandInfo &operand) {
+    auto level = !operand.scope.isUniform()         ? fuse::ScopeLevel::Element
+                 : operand.scope == Scope::tensor() ? fuse::ScopeLevel::Tensor
+                                                    : fuse::ScopeLevel::All;
+    return fuse::ScopeAttr::get(builder.getContext(), level);
+  }
+
   ArrayAttr operands() {
-    auto element = fuse::ScopeAttr::get(builder.getContext(), fuse::ScopeLevel::Element);
     SmallVector<Attribute> table;
     for (const OperandInfo &operand : op.info.operands)
       if (!absent.count(operand.name))
         table.push_back(fuse::OperandAttr::get(
             builder.getContext(), builder.getStringAttr(operand.name), roleOf(operand.role),
-            builder.getStringAttr("f32"), element, fuse::Kind::Real, realOrNone(operand.neutral),
-            realOrNone(operand.initial)));
+            builder.getStringAttr("f32"), scopeOf(operand), fuse::Kind::Real,
+            realOrNone(operand.neutral), realOrNone(operand.initial)));
     return builder.getArrayAttr(table);
   }
 
@@ -91,8 +98,9 @@ private:
     expressions.startStatement(location, assignment.label);
     LoweredValue value = expressions.lower(*assignment.value);
     expressions.assign(assignment.name, value);
-    if (op.info.operand(assignment.name))
-      fuse::WriteOp::create(builder, location, assignment.name, expressions.toElement(value));
+    if (const OperandInfo *operand = op.info.operand(assignment.name))
+      fuse::WriteOp::create(builder, location, assignment.name,
+                            expressions.toPrecisionOf(*operand, value));
   }
 
   OpBuilder &builder;

@@ -11,14 +11,6 @@ void ExpressionLowering::startStatement(Location where, const std::string &newLa
   label = newLabel;
 }
 
-/// An operation that computes: it carries the label of its equation.
-template <class T, class... Arguments> Value ExpressionLowering::make(Arguments &&...arguments) {
-  auto made = T::create(builder, location, std::forward<Arguments>(arguments)...);
-  if (!label.empty())
-    made->setAttr(fuse::kLabel, builder.getStringAttr(label));
-  return made->getResult(0);
-}
-
 Value ExpressionLowering::constant(TypedAttr value) {
   Value &known = constants[value];
   if (!known)
@@ -53,6 +45,10 @@ Value ExpressionLowering::toElement(LoweredValue value) {
   return known;
 }
 
+Value ExpressionLowering::toPrecisionOf(const OperandInfo &operand, LoweredValue value) {
+  return operand.scope.isUniform() ? toUniformReal(value.value) : toElement(value);
+}
+
 SmallVector<Value> ExpressionLowering::unify(ArrayRef<LoweredValue> values, bool &isElement) {
   isElement = llvm::any_of(values, [](const LoweredValue &value) { return value.isElement; });
   SmallVector<Value> out;
@@ -66,8 +62,8 @@ SmallVector<Value> ExpressionLowering::unify(ArrayRef<LoweredValue> values, bool
 void ExpressionLowering::assign(const std::string &name, LoweredValue value) {
   names[name] = value;
   Operation *made = value.value.getDefiningOp();
-  bool isSource = isa<fuse::ReadOp, fuse::ScalarOp, fuse::UniformOp, fuse::LargestOp,
-                      arith::ConstantOp, arith::SIToFPOp>(made);
+  bool isSource = isa<fuse::ReadOp, fuse::ScalarOp, fuse::UniformOp, fuse::LargestOp, fuse::SizeOp,
+                      fuse::IndexOp, arith::ConstantOp, arith::SIToFPOp>(made);
   if (!isSource && !made->hasAttr(fuse::kName))
     made->setAttr(fuse::kName, builder.getStringAttr(name));
 }
@@ -76,10 +72,13 @@ LoweredValue ExpressionLowering::read(const std::string &operand) {
   auto [entry, isNew] = loaded.try_emplace(operand);
   if (!isNew)
     return entry->second;
+  const OperandInfo &known = *op.info.operand(operand);
+  bool isElement = !known.scope.isUniform();
+  auto type = isElement ? builder.getF32Type() : builder.getF64Type();
   if (absent.count(operand))
-    entry->second = {real(*op.info.operand(operand)->neutral)};
+    entry->second = {real(*known.neutral)};
   else
-    entry->second = {fuse::ReadOp::create(builder, location, builder.getF32Type(), operand), true};
+    entry->second = {fuse::ReadOp::create(builder, location, type, operand), isElement};
   return entry->second;
 }
 
@@ -115,6 +114,8 @@ LoweredValue ExpressionLowering::lower(const Expr &expr) {
     return lowerName(name->name);
   if (auto *select = expr.as<Select>())
     return lowerSelect(expr, *select);
+  if (auto *reduce = expr.as<Reduce>())
+    return lowerReduce(*reduce);
   if (auto *apply = expr.as<Apply>())
     return lowerApply(expr, *apply);
   llvm_unreachable("the checks refuse every other expression");
@@ -134,6 +135,8 @@ LoweredValue ExpressionLowering::lowerApply(const Expr &expr, const Apply &apply
     return lowerOperandFunction(apply);
   if (apply.function == Function::RoundTo)
     return lowerRoundTo(apply);
+  if (info(apply.function).takes == "a")
+    return lowerPlace(apply);
   if (apply.function == Function::Power)
     return lowerPower(apply);
   if (info(apply.function).gives == Gives::Bool && apply.arguments.size() == 2 &&
@@ -363,8 +366,9 @@ LoweredValue ExpressionLowering::lowerOperandFunction(const Apply &apply) {
     return {make<fuse::LargestOp>(builder.getF64Type(), operand)};
   if (apply.function == Function::Old)
     return read(operand);
-  Value value = toElement(lowerName(operand));
-  return {make<fuse::StoredOp>(value.getType(), operand, value), true};
+  const OperandInfo &known = *op.info.operand(operand);
+  Value value = toPrecisionOf(known, lowerName(operand));
+  return {make<fuse::StoredOp>(value.getType(), operand, value), !known.scope.isUniform()};
 }
 
 /// Stays what the text says: only specialise knows the precision that it rounds from.

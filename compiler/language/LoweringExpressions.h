@@ -12,8 +12,9 @@
 
 namespace fw::language {
 
-/// A value of the body. Uniform reals are f64, reals of an element f32, bools i1. Ints that depend
-/// on the step alone are i64; a literal is a real until an int, or a power, takes it.
+/// A value of the body. Uniform reals are f64, reals of an element f32, bools i1. Ints of the step,
+/// of sizes and of the tensor's number are i64; a literal is a real until an int, or a power, takes
+/// it.
 struct LoweredValue {
   mlir::Value value;
   bool isElement = false;
@@ -30,6 +31,8 @@ public:
   LoweredValue lower(const Expr &expr);
   /// `value` as elements compute with it: f32 or i1.
   mlir::Value toElement(LoweredValue value);
+  /// `value` as `operand` takes it: as elements compute, or in the scalar program's f64.
+  mlir::Value toPrecisionOf(const OperandInfo &operand, LoweredValue value);
   /// Later reads of `name` see `value`; the operation that made it gets the name.
   void assign(const std::string &name, LoweredValue value);
 
@@ -41,6 +44,13 @@ private:
   LoweredValue lowerComparison(const Apply &apply);
   LoweredValue lowerOperandFunction(const Apply &apply);
   LoweredValue lowerRoundTo(const Apply &apply);
+  LoweredValue lowerPlace(const Apply &apply);
+  LoweredValue lowerReduce(const Reduce &reduce);
+  mlir::Value reduced(fuse::ReduceKind kind, fuse::ScopeLevel keep, mlir::Value value);
+  mlir::Value average(fuse::ScopeLevel keep, mlir::Value value);
+  mlir::Value oneWhere(mlir::Value condition);
+  mlir::Value sizeOf(fuse::ScopeLevel level);
+  fuse::ScopeAttr scopeAttr(fuse::ScopeLevel level);
   LoweredValue read(const std::string &operand);
   /// Of a hyper or the step.
   mlir::Type scalarType(const std::string &name) const;
@@ -59,7 +69,13 @@ private:
   mlir::Value integer(int64_t value);
   mlir::Value truth(bool value);
   mlir::Value constant(mlir::TypedAttr value);
-  template <class T, class... Arguments> mlir::Value make(Arguments &&...arguments);
+  /// An operation that computes: it carries the label of its equation.
+  template <class T, class... Arguments> mlir::Value make(Arguments &&...arguments) {
+    auto made = T::create(builder, location, std::forward<Arguments>(arguments)...);
+    if (!label.empty())
+      made->setAttr(fuse::kLabel, builder.getStringAttr(label));
+    return made->getResult(0);
+  }
 
   mlir::OpBuilder &builder;
   const ResolvedOp &op;
@@ -68,6 +84,8 @@ private:
   std::string label;
   std::map<std::string, LoweredValue> names;  ///< assigned names
   std::map<std::string, LoweredValue> loaded; ///< operands and scalars that were read
+  std::map<fuse::ScopeLevel, mlir::Value> sizes;
+  mlir::Value index;
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, mlir::Value> reals;    ///< int -> the same as a real
   llvm::DenseMap<mlir::Value, mlir::Value> elements; ///< uniform value -> its rounding

@@ -24,7 +24,7 @@ struct OperandInfo {
   Role role;
   Access access;
   Type type;
-  Scope scope;
+  Scope scope;                   ///< element, tensor or all, as it prints
   std::optional<double> neutral; ///< value of an absent optional operand; nothing: not optional
   std::optional<double> initial; ///< value of a state before the first step; nothing: no state
 };

@@ -28,7 +28,7 @@ static std::vector<std::string> keysOf(const OpInfo &opInfo) {
     keys.push_back(operand.name);
   for (const OperandInfo &operand : opInfo.operands) {
     std::string role(info(operand.role).name);
-    if (std::find(keys.begin(), keys.end(), role) == keys.end())
+    if (!operand.scope.isUniform() && std::find(keys.begin(), keys.end(), role) == keys.end())
       keys.push_back(role);
   }
   return keys;
@@ -60,13 +60,16 @@ static const std::string *find(const DtypeBindings &bindings, std::string_view k
 static std::string dtypeOf(const OpInfo &opInfo, const OperandInfo &operand,
                            const DtypeBindings &bindings) {
   const RoleInfo &role = info(operand.role);
-  for (std::string_view key : {std::string_view(operand.name), role.name})
-    if (const std::string *dtype = find(bindings, key))
-      return *dtype;
+  if (const std::string *dtype = find(bindings, operand.name))
+    return *dtype;
+  if (operand.scope.isUniform())
+    return fallback;
+  if (const std::string *dtype = find(bindings, role.name))
+    return *dtype;
   if (isDtypeName(role.dtype))
     return role.dtype;
   for (const OperandInfo &lender : opInfo.operands)
-    if (info(lender.role).name == role.dtype)
+    if (info(lender.role).name == role.dtype && !lender.scope.isUniform())
       return dtypeOf(opInfo, lender, bindings);
   return fallback;
 }

@@ -15,8 +15,9 @@ std::vector<std::string_view> dtypeNames();
 using DtypeBindings = std::vector<std::pair<std::string, std::string>>;
 
 /// The dtype of each operand, in the order of OpInfo::operands. An operand's own name wins over its
-/// role; what neither names has the default of its role (roles.def). For a repeated key the last
-/// wins.
+/// role; what neither names has the default of its role (roles.def). A role means the operands with
+/// a value per element; one with a value per tensor or in all is bound by its name, else f32. For a
+/// repeated key the last wins.
 Result<std::vector<std::string>> bindDtypes(const OpInfo &info, const DtypeBindings &bindings);
 
 } // namespace fw::language

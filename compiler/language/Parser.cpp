@@ -140,8 +140,10 @@ bool Parser::parseDomainAxes(Domain &domain) {
   expect(TokenKind::LeftBracket);
   bool inner = false;
   domain.outer = 0;
-  if (accept(TokenKind::RightBracket))
+  if (accept(TokenKind::RightBracket)) {
+    domain.kind = Domain::Kind::Scalars;
     return true;
+  }
   while (true) {
     // [row; column] is what `rows` stands for.
     bool isRows = isName("row") || isName("column");

@@ -17,7 +17,7 @@ public:
     for (const auto &node : op.nodes)
       checkCall(*node);
     // One diagnostic for the domain, not one more for everything that comes with it.
-    if (op.domain.kind == Domain::Kind::Elements) {
+    if (isCompiled()) {
       checkBody(op.body);
       for (const auto &node : op.nodes)
         checkExpr(*node);
@@ -29,6 +29,10 @@ public:
   }
 
 private:
+  bool isCompiled() const {
+    return op.domain.kind == Domain::Kind::Elements || op.domain.kind == Domain::Kind::Scalars;
+  }
+
   void later(Offset at, std::string expected, std::string got, std::string remedy) {
     diagnostics.error(at,
                       "expected " + std::move(expected) + ", got " + std::move(got) +
@@ -64,7 +68,7 @@ private:
         diagnostics.error(expr.at,
                           "expected a call that ends, got recursion of op " + quoted(op.name),
                           "an op may not call itself, calls are inlined");
-      else if (op.domain.kind == Domain::Kind::Elements)
+      else if (isCompiled())
         later(expr.at, "a function", "a call of op " + quoted(call->op),
               "write its equations here");
     } else if (const Refusal *refusal = findRefusal(call->op)) {
@@ -72,7 +76,7 @@ private:
                         "expected a function, got " + quoted(call->op) + ", " +
                             std::string(refusal->what) + ", which the language refuses",
                         std::string(refusal->reason));
-    } else if (op.domain.kind == Domain::Kind::Elements) {
+    } else if (isCompiled()) {
       unknownFunction(expr.at, call->op);
     }
   }
@@ -103,20 +107,54 @@ private:
     if (declaration.type != Type::Real && !(mayBeBool && declaration.type == Type::Bool))
       later(declaration.typeAt, mayBeBool ? "a real or a bool" : "a real",
             "type " + std::string(spelling(declaration.type)), "declare a real");
-    if (declaration.axes && !info(declaration.role).scalar)
-      later(declaration.axes->front().at, "one value per element", "an axis of its own",
-            "remove the brackets");
+    if (declaration.axes && !info(declaration.role).scalar && isLater(*declaration.axes))
+      later(declaration.axes->front().at, "one value per element, per tensor or in all",
+            "an axis of its own",
+            "write " + declaration.name + "[tensor] or [all], or no brackets");
+  }
+
+  /// Whether these name anything beside one uniform scope.
+  static bool isLater(const std::vector<Axis> &axes) {
+    return axes.size() != 1 || axes[0].divisor != 1 ||
+           (axes[0].name != "tensor" && axes[0].name != "all" && axes[0].name != "world");
   }
 
   void checkExpr(const Expr &expr) {
     if (auto *apply = expr.as<Apply>(); apply && info(apply->function).later)
       later(expr.at, "a function of reals", quoted(info(apply->function).spelling),
             "pass the value as an operand or a hyper");
-    else if (auto *reduce = expr.as<Reduce>())
-      later(expr.at, "a function of one element", "reduction " + quoted(spelling(reduce->kind)),
-            "pass the value as a hyper");
+    else if (auto *apply = expr.as<Apply>();
+             apply && (apply->function == Function::Index || apply->function == Function::Size))
+      checkPlace(*apply);
+    else if (auto *reduce = expr.as<Reduce>(); reduce && reduce->kept && isLater(*reduce->kept))
+      later(reduce->kept->front().at, "tensor, all or world", printAxes(*reduce->kept),
+            "write " + std::string(spelling(reduce->kind)) + "[tensor](...) or [all]");
     else if (expr.as<Gather>())
       later(expr.at, "a value", "a read at an index", "pass the values as an operand");
+  }
+
+  /// index(tensor), size(tensor) and size(all) are numbers of the scalar program; the others vary
+  /// with the place of an element.
+  void checkPlace(const Apply &apply) {
+    const Word *axis = apply.arguments.size() == 1 ? apply.arguments[0]->as<Word>() : nullptr;
+    bool isSize = apply.function == Function::Size;
+    if (!axis || axis->word == "tensor" || (isSize && axis->word == "all"))
+      return;
+    std::string function(info(apply.function).spelling);
+    later(apply.arguments[0]->at, isSize ? "tensor or all" : "tensor", quoted(axis->word),
+          isSize ? "write size(tensor) or size(all)" : "write index(tensor)");
+  }
+
+  static std::string printAxes(const std::vector<Axis> &axes) {
+    std::string out;
+    for (const Axis &axis : axes) {
+      out += (out.empty() ? "" : ", ") + axis.name;
+      if (axis.name == "group")
+        out += "(" + std::to_string(axis.divisor) + ")";
+      else if (axis.divisor != 1)
+        out += "/" + std::to_string(axis.divisor);
+    }
+    return quoted(out);
   }
 
   const Op &op;

@@ -32,7 +32,7 @@ Scope Scope::join(const Scope &a, const Scope &b) {
 }
 
 std::string Scope::print(const std::vector<std::string> &axisNames) const {
-  static constexpr const char *names[] = {"const", "launch", "parameters", "tensor"};
+  static constexpr const char *names[] = {"const", "launch", "all", "parameters", "tensor"};
   if (isUniform())
     return names[static_cast<size_t>(rank)];
   if (isElement())

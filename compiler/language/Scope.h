@@ -1,6 +1,10 @@
 // The lattice of scopes: how often a value is computed. MLIR-free, so that every room can use it.
 //
-//   const < launch < parameters (a group of parameters) < tensor < what keeps some axes < element
+//   const < launch < all < parameters (a group of parameters) < tensor < what keeps some axes
+//         < element
+//
+// `all` is what a reduction over all tensors, or over the world, leaves, and what an operand with
+// one value per plan holds: as uniform as the launch, but known only while it runs.
 //
 // A value that keeps axes has one value per place on each of them, or per so many places: `row`,
 // `[n, c]`, `[row, column/128]`. In `elements` the only axis is the element, and group(k) keeps it
@@ -17,12 +21,13 @@ namespace fw::language {
 
 class Scope {
 public:
-  enum class Level : uint8_t { Const, Launch, Parameters, Tensor, Axes };
+  enum class Level : uint8_t { Const, Launch, All, Parameters, Tensor, Axes };
 
   using Divisors = llvm::SmallVector<uint32_t, 4>;
 
   static Scope constant() { return Scope(Level::Const); }
   static Scope launch() { return Scope(Level::Launch); }
+  static Scope all() { return Scope(Level::All); }
   static Scope parameters() { return Scope(Level::Parameters); }
   static Scope tensor() { return Scope(Level::Tensor); }
   /// One divisor per axis of the op: 0 = not kept, 1 = kept, k = one value per k places. With no
@@ -43,7 +48,8 @@ public:
 
   bool operator==(const Scope &other) const = default;
 
-  /// "const", "launch", "parameters", "tensor", "element", "row", "[n, c]", "[row, column/128]"
+  /// "const", "launch", "all", "parameters", "tensor", "element", "row", "[n, c]", "[row,
+  /// column/128]"
   std::string print(const std::vector<std::string> &axisNames) const;
 
 private:
