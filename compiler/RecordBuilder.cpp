@@ -1,8 +1,10 @@
 #include "compiler/RecordBuilder.h"
 
-#include "compiler/dialect/Dtypes.h"
+#include "compiler/emit/ScalarCodes.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -10,92 +12,6 @@ namespace fw {
 namespace {
 
 using jit::ScalarCode;
-
-/// Operations whose operands become those of a scalar operation as they stand.
-struct Row {
-  StringLiteral op;
-  ScalarCode code;
-};
-constexpr Row kRows[] = {
-    {"arith.addf", ScalarCode::add},         {"arith.subf", ScalarCode::sub},
-    {"arith.mulf", ScalarCode::mul},         {"arith.divf", ScalarCode::div},
-    {"arith.negf", ScalarCode::neg},         {"arith.maximumf", ScalarCode::max},
-    {"arith.minimumf", ScalarCode::min},     {"arith.select", ScalarCode::select},
-    {"arith.andi", ScalarCode::and_},        {"arith.ori", ScalarCode::or_},
-    {"arith.xori", ScalarCode::xor_},        {"math.absf", ScalarCode::abs},
-    {"math.floor", ScalarCode::floor},       {"math.ceil", ScalarCode::ceil},
-    {"math.roundeven", ScalarCode::round},   {"math.trunc", ScalarCode::trunc},
-    {"math.fma", ScalarCode::fma},           {"math.fpowi", ScalarCode::pow_int},
-    {"math.sqrt", ScalarCode::sqrt},         {"math.rsqrt", ScalarCode::rsqrt},
-    {"math.exp", ScalarCode::exp},           {"math.exp2", ScalarCode::exp2},
-    {"math.expm1", ScalarCode::expm1},       {"math.log", ScalarCode::log},
-    {"math.log2", ScalarCode::log2},         {"math.log1p", ScalarCode::log1p},
-    {"math.tanh", ScalarCode::tanh},         {"math.erf", ScalarCode::erf},
-    {"math.sin", ScalarCode::sin},           {"math.cos", ScalarCode::cos},
-    {"math.isfinite", ScalarCode::isfinite}, {"math.isnan", ScalarCode::isnan},
-    {"fuse.sign", ScalarCode::sign},         {"fuse.sigmoid", ScalarCode::sigmoid},
-    {"arith.addi", ScalarCode::add},         {"arith.subi", ScalarCode::sub},
-    {"arith.muli", ScalarCode::mul},         {"arith.maxsi", ScalarCode::max},
-    {"arith.minsi", ScalarCode::min},
-};
-
-std::optional<ScalarCode> compareCode(arith::CmpFPredicate predicate) {
-  switch (predicate) {
-  case arith::CmpFPredicate::OLT:
-    return ScalarCode::lt;
-  case arith::CmpFPredicate::OLE:
-    return ScalarCode::le;
-  case arith::CmpFPredicate::OGT:
-    return ScalarCode::gt;
-  case arith::CmpFPredicate::OGE:
-    return ScalarCode::ge;
-  case arith::CmpFPredicate::OEQ:
-    return ScalarCode::eq;
-  case arith::CmpFPredicate::UNE:
-    return ScalarCode::ne;
-  default:
-    return std::nullopt;
-  }
-}
-
-std::optional<ScalarCode> compareCode(arith::CmpIPredicate predicate) {
-  switch (predicate) {
-  case arith::CmpIPredicate::slt:
-    return ScalarCode::lt;
-  case arith::CmpIPredicate::sle:
-    return ScalarCode::le;
-  case arith::CmpIPredicate::sgt:
-    return ScalarCode::gt;
-  case arith::CmpIPredicate::sge:
-    return ScalarCode::ge;
-  case arith::CmpIPredicate::eq:
-    return ScalarCode::eq;
-  case arith::CmpIPredicate::ne:
-    return ScalarCode::ne;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// "round_e4m3fn_sat" for a cast to e4m3fn.sat.
-std::optional<ScalarCode> roundingCode(fuse::CastOp cast) {
-  std::string dtype(fuse::dtypeOf(cast.getType(), cast.getSaturate()).name);
-  std::replace(dtype.begin(), dtype.end(), '.', '_');
-  return jit::findScalarCode("round_" + dtype);
-}
-
-std::optional<ScalarCode> codeOf(Operation &op) {
-  if (auto cast = dyn_cast<fuse::CastOp>(op))
-    return roundingCode(cast);
-  if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return compareCode(compare.getPredicate());
-  if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return compareCode(compare.getPredicate());
-  for (const Row &row : kRows)
-    if (op.getName().getStringRef() == row.op)
-      return row.code;
-  return std::nullopt;
-}
 
 /// The number that a constant stands for: a bool is 0 or 1.
 double valueOf(Attribute constant) {
@@ -106,16 +22,22 @@ double valueOf(Attribute constant) {
                                         : double(integer.getInt());
 }
 
-/// Translates `fuse.scalars` into the list that the host runs. Inputs come first, then constants,
+using Kind = jit::ScalarInput::Kind;
+
+/// Numbers of the reductions of a program, by name, through all its kernels.
+using ReductionNumbers = llvm::StringMap<uint32_t>;
+
+/// Translates a `fuse.scalars` into the list that the host runs. Inputs come first, then constants,
 /// then operations: the value numbers of jit::ScalarProgram.
 class ScalarTranslator {
 public:
-  ScalarTranslator(const ResolvedRequest &request) : request(request) {}
+  ScalarTranslator(const ResolvedRequest &request, const ReductionNumbers &reductions)
+      : request(request), reductions(reductions) {}
 
   Result<jit::ScalarProgram> translate(fuse::ScalarsOp scalars) {
     for (Operation &op : scalars.getBody().front())
-      if (auto scalar = dyn_cast<fuse::ScalarOp>(op))
-        numbers[scalar.getResult()] = input(scalar.getScalar());
+      if (std::optional<jit::ScalarInput> source = inputOf(op))
+        numbers[op.getResult(0)] = program.input(source->kind, source->index);
     for (Operation &op : scalars.getBody().front())
       if (Attribute value; matchPattern(&op, m_Constant(&value)))
         numbers[op.getResult(0)] = program.constant(valueOf(value));
@@ -126,31 +48,64 @@ public:
   }
 
 private:
-  uint32_t input(StringRef name) {
-    uint32_t place = 0;
+  std::optional<jit::ScalarInput> inputOf(Operation &op) const {
+    using Input = std::optional<jit::ScalarInput>;
+    return llvm::TypeSwitch<Operation *, Input>(&op)
+        .Case([&](fuse::ScalarOp scalar) { return Input(scalarInput(scalar.getScalar())); })
+        .Case([&](fuse::ReducedOp reduced) {
+          return Input({Kind::Reduction, reductions.lookup(reduced.getName())});
+        })
+        .Case([&](fuse::ReadOp read) { return Input({Kind::Operand, place(read.getOperand())}); })
+        .Case([&](fuse::SizeOp size) {
+          const bool ofTensor = size.getOf().getLevel() == fuse::ScopeLevel::Tensor;
+          return Input({ofTensor ? Kind::TensorSize : Kind::AllSize});
+        })
+        .Case([&](fuse::IndexOp) { return Input({Kind::TensorIndex}); })
+        .Default([](Operation *) { return Input(); });
+  }
+
+  jit::ScalarInput scalarInput(StringRef name) const {
+    uint32_t hyper = 0;
     for (const RequestScalar &scalar : request.scalars) {
       if (name == scalar.name)
-        return scalar.isStep ? program.input(jit::ScalarInput::Kind::Step)
-                             : program.input(jit::ScalarInput::Kind::Hyper, place);
-      place += !scalar.isStep;
+        return scalar.isStep ? jit::ScalarInput{Kind::Step} : jit::ScalarInput{Kind::Hyper, hyper};
+      hyper += !scalar.isStep;
     }
     llvm_unreachable("the verifier checks every scalar's name");
   }
 
+  uint32_t place(StringRef operand) const {
+    for (uint32_t k = 0; k < request.operands.size(); ++k)
+      if (operand == request.operands[k].name)
+        return k;
+    llvm_unreachable("the verifier checks every operand's name");
+  }
+
   Result<void> visit(Operation &op) {
-    if (isa<fuse::ScalarOp, arith::ConstantOp>(op))
+    if (numbers.contains(op.getNumResults() ? op.getResult(0) : Value()))
       return {};
     if (auto result = dyn_cast<fuse::ResultOp>(op)) {
       program.slot(numbers.lookup(result.getValue()), result.getSlot().str());
       return {};
     }
+    if (auto write = dyn_cast<fuse::WriteOp>(op)) {
+      const uint32_t operand = place(write.getOperand());
+      program.results.push_back({numbers.lookup(write.getValue()), operand,
+                                 /*always=*/request.operands[operand].role == "out"});
+      return {};
+    }
+    if (auto skip = dyn_cast<fuse::SkipIfOp>(op)) {
+      const uint32_t condition = numbers.lookup(skip.getCondition());
+      program.skip =
+          program.skip ? program.operation(ScalarCode::or_, *program.skip, condition) : condition;
+      return {};
+    }
     // Every value of the scalar program is an f64 already.
-    bool isWidening = isa<fuse::CastOp>(op) && op.getResult(0).getType().isF64();
-    if (isa<arith::SIToFPOp>(op) || isWidening) {
+    if (isa<arith::SIToFPOp, fuse::CastOp>(op) && emit::scalarCode(&op).empty()) {
       numbers[op.getResult(0)] = numbers.lookup(op.getOperand(0));
       return {};
     }
-    auto code = codeOf(op);
+    auto code = jit::findScalarCode(emit::scalarCode(&op));
     if (!code)
       return Error{Code::INTERNAL, "expected an operation of the scalar program, got '" +
                                        op.getName().getStringRef().str() + "'"};
@@ -162,6 +117,7 @@ private:
   }
 
   const ResolvedRequest &request;
+  const ReductionNumbers &reductions;
   jit::ScalarProgram program;
   DenseMap<Value, uint32_t> numbers;
 };
@@ -171,6 +127,7 @@ jit::OperandRecord operandRecord(const RequestOperand &operand) {
   record.name = operand.name;
   record.role = operand.role;
   record.dtype = operand.dtype;
+  record.axes = operand.scope == "element" ? "" : operand.scope;
   record.read = operand.read;
   record.written = operand.written;
   record.optional = operand.optional;
@@ -200,24 +157,24 @@ std::string scheduleText(fuse::ScheduleAttr schedule) {
   return out;
 }
 
-/// The kernel's operands: the module's, which leave absent ones out.
-std::vector<uint32_t> pointerColumns(fuse::ProgramOp program, const ResolvedRequest &request) {
+/// A kernel's columns, as places in the request's operands, which hold absent ones too.
+std::vector<uint32_t> pointerColumns(fuse::KernelOp kernel, const ResolvedRequest &request) {
   std::vector<uint32_t> places;
-  for (auto operand : program.getOperands().getAsRange<fuse::OperandAttr>())
+  for (fuse::OperandAttr operand : fuse::columnsOf(kernel))
     for (size_t k = 0; k < request.operands.size(); ++k)
       if (operand.getName() == request.operands[k].name)
         places.push_back(uint32_t(k));
   return places;
 }
 
-jit::LaunchRecord launchRecord(fuse::KernelOp kernel, std::vector<uint32_t> operands,
+jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &request,
                                size_t slots) {
   jit::LaunchRecord launch;
   launch.symbol = kernel.getSymName().str();
   launch.pattern = stringifyPattern(kernel.getPattern()).str();
   launch.real = kernel.getReal().isF64() ? "f64" : "f32";
   launch.slots = int(slots);
-  launch.operands = std::move(operands);
+  launch.operands = pointerColumns(kernel, request);
   launch.gridRule = "range";
   launch.parameters = {"pointers", "begin", "end", "scalars"};
   if (fuse::ScheduleAttr schedule = kernel.getScheduleAttr()) {
@@ -231,6 +188,41 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, std::vector<uint32_t> oper
   }
   return launch;
 }
+
+/// Fills stages and kernels of a record from what a program is a sequence of.
+class StageBuilder {
+public:
+  StageBuilder(const ResolvedRequest &request, jit::ProgramRecord &record)
+      : request(request), record(record) {}
+
+  Result<void> begin(fuse::ScalarsOp scalars) {
+    auto translated = ScalarTranslator(request, reductions).translate(scalars);
+    if (!translated)
+      return translated.takeError();
+    record.stages.push_back({.scalars = std::move(*translated)});
+    return {};
+  }
+
+  void add(fuse::KernelOp kernel) {
+    jit::StageRecord &stage = record.stages.back();
+    stage.kernel = int(record.kernels.size());
+    record.kernels.push_back({launchRecord(kernel, request, stage.scalars.slots.size()), ""});
+    for (auto reduction : kernel.getBody().getOps<fuse::ReductionOp>()) {
+      reductions.try_emplace(reduction.getName(), uint32_t(reductions.size()));
+      auto each = reduction.getValue().getDefiningOp<fuse::EachOp>();
+      auto kind = cast<fuse::ReduceKindAttr>(
+          (*each.getKinds())[cast<OpResult>(reduction.getValue()).getResultNumber()]);
+      stage.reductions.push_back({reduction.getName().str(),
+                                  stringifyReduceKind(kind.getValue()).str(),
+                                  stringifyScopeLevel(reduction.getKeep().getLevel()).str()});
+    }
+  }
+
+private:
+  const ResolvedRequest &request;
+  jit::ProgramRecord &record;
+  ReductionNumbers reductions;
+};
 
 } // namespace
 
@@ -247,15 +239,14 @@ Result<jit::ProgramRecord> buildRecord(fuse::ProgramOp program, const ResolvedRe
     else
       record.hypers.push_back(hyperRecord(scalar));
   }
-  for (auto scalars : program.getBody().getOps<fuse::ScalarsOp>()) {
-    auto translated = ScalarTranslator(request).translate(scalars);
-    if (!translated)
-      return translated.takeError();
-    record.scalars = std::move(*translated);
-  }
-  for (auto kernel : program.getBody().getOps<fuse::KernelOp>())
-    record.kernels.push_back(
-        {launchRecord(kernel, pointerColumns(program, request), record.scalars.slots.size()), ""});
+  StageBuilder stages(request, record);
+  for (Operation &op : program.getBody().front())
+    if (auto scalars = dyn_cast<fuse::ScalarsOp>(op)) {
+      if (auto begun = stages.begin(scalars); !begun)
+        return begun.takeError();
+    } else if (auto kernel = dyn_cast<fuse::KernelOp>(op)) {
+      stages.add(kernel);
+    }
   return record;
 }
 

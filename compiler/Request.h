@@ -31,6 +31,7 @@ struct RequestOperand {
   std::string name;
   std::string role;
   std::string dtype;
+  std::string scope = "element"; ///< or "tensor", "all": one value per tensor, or per plan
   bool read = false;
   bool written = false;
   bool optional = false;

@@ -38,6 +38,15 @@ inline constexpr llvm::StringLiteral kScope = "fuse.scope";
 OperandAttr findOperand(mlir::ArrayAttr operands, llvm::StringRef name);
 /// The position of operand `name`; asserts that it is there.
 unsigned operandIndex(mlir::ArrayAttr operands, llvm::StringRef name);
+
+/// The scalar program right before `op` in a program.
+ScalarsOp scalarsBefore(mlir::Operation *op);
+
+/// The operands that a kernel loads or stores, in the order of its program's table: the columns of
+/// its launches.
+llvm::SmallVector<OperandAttr> columnsOf(KernelOp kernel);
+/// The place of `name` in columnsOf.
+unsigned columnIndex(KernelOp kernel, llvm::StringRef name);
 /// The MLIR type of a storage dtype's name (dtypes.def); null when unknown.
 mlir::Type storageType(mlir::MLIRContext *context, llvm::StringRef dtype);
 /// The row of dtypes.def with that MLIR type and overflow mode: what a fuse.cast makes.

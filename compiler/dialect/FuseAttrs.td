@@ -65,8 +65,9 @@ def Fuse_ScopeAttr : Fuse_Attr<"Scope", "scope"> {
   }];
 }
 
-def Fuse_DomainForm : Fuse_Enum<"DomainForm", "a list of tensors, or tensors with named axes", [
-  I32EnumAttrCase<"Elements", 0, "elements">, I32EnumAttrCase<"Axes", 1, "axes">]>;
+def Fuse_DomainForm : Fuse_Enum<"DomainForm", "a list of tensors, tensors with named axes, or scalars alone", [
+  I32EnumAttrCase<"Elements", 0, "elements">, I32EnumAttrCase<"Axes", 1, "axes">,
+  I32EnumAttrCase<"Scalars", 2, "scalars">]>;
 
 def Fuse_DomainAttr : Fuse_Attr<"Domain", "domain"> {
   let summary = "what an op runs over: axes kept and, after ';', axes that a row spans";
@@ -75,13 +76,16 @@ def Fuse_DomainAttr : Fuse_Attr<"Domain", "domain"> {
     #fuse.domain<elements>
     #fuse.domain<axes, kept = ["row"], spanned = ["column"]>
     ```
-    `elements` is a list of tensors without axes.
+    `elements` is a list of tensors without axes; `scalars` has operands of scope `all` alone.
   }];
   let parameters = (ins EnumParameter<Fuse_DomainForm>:$form,
                         OptionalParameter<"::mlir::ArrayAttr">:$kept, OptionalParameter<"::mlir::ArrayAttr">:$spanned);
   let assemblyFormat = "`<` $form (`,` struct($kept, $spanned)^)? `>`";
   let genVerifyDecl = 1;
-  let extraClassDeclaration = [{ bool isElements() const { return getForm() == DomainForm::Elements; } }];
+  let extraClassDeclaration = [{
+    bool isElements() const { return getForm() == DomainForm::Elements; }
+    bool isScalars() const { return getForm() == DomainForm::Scalars; }
+  }];
 }
 
 def Fuse_OperandAttr : Fuse_Attr<"Operand", "operand"> {

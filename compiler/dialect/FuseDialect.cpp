@@ -2,6 +2,7 @@
 #include "compiler/dialect/Fuse.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace fw::fuse;
@@ -45,6 +46,26 @@ unsigned fw::fuse::operandIndex(ArrayAttr operands, StringRef name) {
     if (operand.getName() == name)
       return index;
   llvm_unreachable("no such operand: the verifier checks every name");
+}
+
+SmallVector<OperandAttr> fw::fuse::columnsOf(KernelOp kernel) {
+  llvm::StringSet<> touched;
+  kernel.getBody().walk([&](Operation *op) {
+    if (isa<LoadOp, StoreOp>(op))
+      touched.insert(op->getAttrOfType<StringAttr>("operand"));
+  });
+  SmallVector<OperandAttr> columns;
+  for (auto operand : kernel->getParentOfType<ProgramOp>().getOperands().getAsRange<OperandAttr>())
+    if (touched.contains(operand.getName()))
+      columns.push_back(operand);
+  return columns;
+}
+
+unsigned fw::fuse::columnIndex(KernelOp kernel, StringRef name) {
+  for (auto [index, operand] : llvm::enumerate(columnsOf(kernel)))
+    if (operand.getName() == name)
+      return index;
+  llvm_unreachable("only for operands that the kernel loads or stores");
 }
 
 Type fw::fuse::storageType(MLIRContext *context, StringRef dtype) {

@@ -79,6 +79,22 @@ LogicalResult UniformOp::verify() {
                        << getValue().getType() << " to " << getType();
 }
 
+LogicalResult ReduceOp::verify() {
+  Type wanted = getKeep().isUniform() ? Float64Type::get(getContext()) : getValue().getType();
+  if (getType() == wanted)
+    return success();
+  return emitOpError() << "expected " << wanted << " of a reduction that keeps "
+                       << stringifyScopeLevel(getKeep().getLevel()) << ", got " << getType();
+}
+
+LogicalResult SizeOp::verify() {
+  ScopeLevel level = getOf().getLevel();
+  if (level == ScopeLevel::Tensor || level == ScopeLevel::All)
+    return success();
+  return emitOpError() << "expected the size of a tensor or of all, got "
+                       << stringifyScopeLevel(level);
+}
+
 LogicalResult RoundToOp::verify() {
   if (storageType(getContext(), getDtype()))
     return success();
@@ -97,18 +113,28 @@ LogicalResult CastOp::verify() {
 //===-- Phase level
 //--------------------------------------------------------------------------------//
 
-static ScalarsOp scalarsOf(ProgramOp program) {
-  auto scalars = program.getBody().getOps<ScalarsOp>();
-  return scalars.empty() ? ScalarsOp() : *scalars.begin();
+ScalarsOp fw::fuse::scalarsBefore(Operation *op) {
+  while (op && !isa<ScalarsOp>(op))
+    op = op->getPrevNode();
+  return cast_or_null<ScalarsOp>(op);
 }
 
-static LogicalResult verifySlot(SlotOp slot, ProgramOp program) {
-  if (ScalarsOp scalars = scalarsOf(program))
+static LogicalResult verifySlot(SlotOp slot, KernelOp kernel) {
+  if (ScalarsOp scalars = scalarsBefore(kernel))
     for (auto result : scalars.getBody().getOps<ResultOp>())
       if (result.getSlot() == slot.getSlot() && result.getType() == slot.getType())
         return success();
   return slot.emitOpError() << "expected a result of the scalar program of type " << slot.getType()
                             << ", got '" << slot.getSlot() << "'";
+}
+
+LogicalResult ReducedOp::verify() {
+  for (Operation *op = (*this)->getParentOp()->getPrevNode(); op; op = op->getPrevNode())
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      for (auto reduction : kernel.getBody().getOps<ReductionOp>())
+        if (reduction.getName() == getName())
+          return success();
+  return emitOpError() << "expected a reduction of a kernel before, got '" << getName() << "'";
 }
 
 LogicalResult KernelOp::verify() {
@@ -122,7 +148,7 @@ LogicalResult KernelOp::verify() {
       return verifyStorage(op, program.getOperands(), store.getOperand(),
                            store.getValue().getType());
     if (auto slot = dyn_cast<SlotOp>(op))
-      return verifySlot(slot, program);
+      return verifySlot(slot, *this);
     return success();
   });
   return failure(walked.wasInterrupted());

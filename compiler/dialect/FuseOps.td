@@ -49,8 +49,12 @@ def Fuse_ReadOp : Fuse_Op<"read", [Pure]> {
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Fuse_WriteOp : Fuse_Op<"write", [MemoryEffects<[MemWrite]>, HasParent<"OpOp">]> {
+def Fuse_WriteOp : Fuse_Op<"write", [MemoryEffects<[MemWrite]>, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
   let summary = "the new value of an operand; rounded to its storage dtype when stored";
+  let description = [{
+    An operand with one value per tensor or plan is written by the scalar program. One of role `out`
+    reports, so it is written even where `fuse.skip_if` holds everything else back.
+  }];
   let arguments = (ins StrAttr:$operand, Fuse_Value:$value);
   let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
 }
@@ -92,11 +96,44 @@ def Fuse_LargestOp : Fuse_Op<"largest", [Pure]> {
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure, SameOperandsAndResultType]> {
+def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure]> {
   let summary = "a reduction; `keep` names what is kept";
+  let description = [{
+    What keeps a tensor, all tensors or the world is a value of the scalar program, so f64; the
+    values reduced are in element precision. `max` and `min` propagate NaN. Of no elements, `sum` is
+    0, `max` -inf and `min` inf.
+    ```mlir
+    %norm2 = fuse.reduce sum keep <all> %square : f32 to f64
+    ```
+  }];
   let arguments = (ins Fuse_ReduceKindAttr:$kind, Fuse_ScopeAttr:$keep, Fuse_Real:$value);
   let results = (outs Fuse_Real:$result);
-  let assemblyFormat = "$kind `keep` $keep $value attr-dict `:` type($value)";
+  let assemblyFormat = "$kind `keep` $keep $value attr-dict `:` type($value) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Fuse_SizeOp : Fuse_Op<"size", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
+  let summary = "the number of elements of a tensor, or of all tensors of a plan";
+  let arguments = (ins Fuse_ScopeAttr:$of);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$of attr-dict";
+  let hasVerifier = 1;
+}
+
+def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
+  let summary = "the number of a tensor in its plan, from 0";
+  let description = [{ The empty tensors are counted too, group after group. }];
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Fuse_SkipIfOp : Fuse_Op<"skip_if", [MemoryEffects<[MemWrite]>, ParentOneOf<["OpOp", "ScalarsOp", "KernelOp"]>]> {
+  let summary = "where the condition holds, nothing is written but what reports";
+  let description = [{
+    One decision for all tensors of a plan, made before the first write. Steps are not counted then.
+  }];
+  let arguments = (ins I1:$condition);
+  let assemblyFormat = "$condition attr-dict";
 }
 
 //===-- Arithmetic beyond arith and math -----------------------------------------------------------//
@@ -124,7 +161,12 @@ def Fuse_CastOp : Fuse_Op<"cast", [Pure]> {
 //===-- Phase level -------------------------------------------------------------------------------//
 
 def Fuse_ProgramOp : Fuse_Op<"program", [IsolatedFromAbove, Symbol, SymbolTable, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "what a request compiles to: a scalar program and kernels";
+  let summary = "what a request compiles to: scalar programs and kernels, in the order they run";
+  let description = [{
+    Each kernel reads the results of the scalar program right before it. A kernel whose passes reduce
+    ends with `fuse.reduction`; the scalar programs behind it read that as `fuse.reduced`. All
+    elements are stored by the last kernel, so the ones before it may be skipped over.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fuse_Operands:$operands, Fuse_Scalars:$scalars,
                        OptionalAttr<DictionaryAttr>:$equations);
   let regions = (region SizedRegion<1>:$body);
@@ -156,8 +198,22 @@ def Fuse_KernelOp : Fuse_Op<"kernel", [Symbol, SingleBlock, NoTerminator, NoRegi
   let hasVerifier = 1;
 }
 
+def Fuse_ReductionOp : Fuse_Op<"reduction", [HasParent<"KernelOp">]> {
+  let summary = "hands a reduction of a pass over to the scalar programs behind the kernel";
+  let arguments = (ins StrAttr:$name, Fuse_ScopeAttr:$keep, Fuse_Real:$value);
+  let assemblyFormat = "$name `keep` $keep $value attr-dict `:` type($value)";
+}
+
+def Fuse_ReducedOp : Fuse_Op<"reduced", [Pure, HasParent<"ScalarsOp">]> {
+  let summary = "a reduction that a kernel before has handed over";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$name attr-dict";
+  let hasVerifier = 1;
+}
+
 def Fuse_SlotOp : Fuse_Op<"slot", [Pure, ParentOneOf<["KernelOp"]>]> {
-  let summary = "reads a result of the scalar program";
+  let summary = "reads a result of the scalar program before the kernel";
   let arguments = (ins StrAttr:$slot);
   let results = (outs AnyTypeOf<[F32, F64, I1, I64]>:$result);
   let assemblyFormat = "$slot attr-dict `:` type($result)";

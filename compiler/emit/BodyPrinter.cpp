@@ -43,8 +43,10 @@ public:
 
 private:
   Result<void> visit(Operation *op) {
-    if (isa<YieldOp>(op))
+    if (auto yield = dyn_cast<YieldOp>(op)) {
+      visitYield(yield);
       return {};
+    }
     if (auto load = dyn_cast<LoadOp>(op)) {
       visitLoad(load);
       return {};
@@ -99,6 +101,12 @@ private:
     addLabel(store);
     out += indent + "fw::set(out." + memberName(store.getOperand()) + ", k, " +
            expressions.of(store.getValue()).text + ");\n";
+  }
+
+  void visitYield(YieldOp yield) {
+    for (auto [k, value] : llvm::enumerate(yield.getValues()))
+      out += indent + "fw::accumulate<" + std::to_string(k) + ">(acc, " +
+             expressions.of(value).text + ");\n";
   }
 
   void visitConstant(arith::ConstantOp constant) {

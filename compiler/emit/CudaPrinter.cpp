@@ -1,6 +1,7 @@
 #include "compiler/emit/CudaPrinter.h"
 
 #include "compiler/emit/BodyPrinter.h"
+#include "compiler/emit/ScalarCodes.h"
 #include "compiler/emit/ScalarComments.h"
 #include "compiler/emit/Vocabulary.h"
 #include "compiler/emit/Words.h"
@@ -16,15 +17,14 @@ namespace {
 
 Error internal(std::string text) { return {.code = Code::INTERNAL, .text = std::move(text)}; }
 
-/// The operands that ops of type `Access` (load or store) of `each` touch, in table order, with the
-/// place of each.
+/// The columns of a kernel that ops of type `Access` (load or store) touch, with the place of each.
 template <class Access>
-std::vector<std::pair<unsigned, OperandAttr>> touched(ProgramOp program, EachOp each) {
+std::vector<std::pair<unsigned, OperandAttr>> touched(KernelOp kernel, EachOp each) {
   std::vector<std::pair<unsigned, OperandAttr>> out;
   std::set<std::string> names;
   for (auto access : each.getBody().getOps<Access>())
     names.insert(access.getOperand().str());
-  for (auto [place, operand] : llvm::enumerate(program.getOperands().getAsRange<OperandAttr>()))
+  for (auto [place, operand] : llvm::enumerate(columnsOf(kernel)))
     if (names.count(operand.getName().str()))
       out.emplace_back(place, operand);
   return out;
@@ -34,9 +34,8 @@ class KernelPrinter {
 public:
   KernelPrinter(ProgramOp program, KernelOp kernel, const target::Arch &arch)
       : program(program), kernel(kernel), arch(arch) {
-    for (auto scalars : program.getBody().getOps<ScalarsOp>())
-      for (auto result : scalars.getBody().getOps<ResultOp>())
-        slots.push_back(result);
+    for (auto result : scalarsBefore(kernel).getBody().getOps<ResultOp>())
+      slots.push_back(result);
   }
 
   Result<std::string> print() {
@@ -63,14 +62,23 @@ public:
 private:
   Result<std::string> printComments() {
     std::string out = "// " + kernel.getSymName().str() + "\n";
-    for (auto scalars : program.getBody().getOps<ScalarsOp>()) {
-      Result<std::string> comments = scalarComments(scalars);
+    std::pair<ScalarsOp, const char *> parts[] = {{scalarsBefore(kernel), ""},
+                                                  {scalarsBehind(), ", behind the kernel"}};
+    for (auto [scalars, place] : parts) {
+      Result<std::string> comments = scalars ? scalarComments(scalars) : std::string();
       if (!comments)
         return comments;
       if (!comments->empty())
-        out += "// Scalar program of " + program.getSymName().str() + ", in f64:\n" + *comments;
+        out += "// Scalar program of " + program.getSymName().str() + place + ", in f64:\n" +
+               *comments;
     }
     return out + "\n";
+  }
+
+  /// What the last block of a reducing kernel runs.
+  ScalarsOp scalarsBehind() {
+    auto reductions = kernel.getBody().getOps<ReductionOp>();
+    return reductions.empty() ? ScalarsOp() : cast<ScalarsOp>(kernel->getNextNode());
   }
 
   /// Feature macros, then the headers that the skeleton and the body need.
@@ -95,43 +103,72 @@ private:
   }
 
   Result<std::string> printOp(EachOp each) {
-    ScheduleAttr schedule = kernel.getScheduleAttr();
     Result<std::string> body = printBody(each, program.getEquationsAttr(), "      ");
     if (!body)
       return body;
+    return "struct Op {\n" + printConstants() + printStreams("In", touched<LoadOp>(kernel, each)) +
+           (scalarsBehind() ? "" : printStreams("Out", touched<StoreOp>(kernel, each))) +
+           printUniform() +
+           "  template <int W>\n"
+           "  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 "
+           "policy) {\n" +
+           printAccesses("fw::load<W>(in.", ", i, policy);\n", touched<LoadOp>(kernel, each)) +
+           "  }\n" + (scalarsBehind() ? printReducing(each, *body) : printStoring(each, *body)) +
+           "};\n\n";
+  }
+
+  std::string printConstants() {
+    ScheduleAttr schedule = kernel.getScheduleAttr();
     auto number = [&](StringRef name) { return std::to_string(schedule.get(name)); };
-    return "struct Op {\n"
-           "  static constexpr int V = " +
-           number("vec") + ", INFLIGHT = " + number("inflight") +
+    return "  static constexpr int V = " + number("vec") + ", INFLIGHT = " + number("inflight") +
            ", THREADS = " + number("threads") + ", BLOCKS = " + number("blocks_per_sm") +
            ", CHUNK = " + number("chunk") +
-           ",\n                       OPERANDS = " + std::to_string(program.getOperands().size()) +
+           ",\n                       OPERANDS = " + std::to_string(columnsOf(kernel).size()) +
            ", SLOTS = " + std::to_string(slots.size()) +
            ";\n"
            "  using Real = " +
            typeText(kernel.getReal()) +
            ";\n"
-           "  using Launch = fw::ElementsLaunch<OPERANDS, SLOTS, Real>;\n" +
-           printStreams("In", touched<LoadOp>(program, each)) +
-           printStreams("Out", touched<StoreOp>(program, each)) + printUniform() +
-           "  template <int W>\n"
-           "  static FW_INLINE void load(In<W> &in, const fw::u64 *pointers, fw::u64 i, fw::u64 "
-           "policy) {\n" +
-           printAccesses("fw::load<W>(in.", ", i, policy);\n", touched<LoadOp>(program, each)) +
-           "  }\n"
-           "  template <int W>\n"
-           "  static FW_INLINE void emit(const In<W> &in, const Uniform &u, Out<W> &out) {\n"
+           "  using Launch = fw::" +
+           (scalarsBehind() ? "ReduceLaunch" : "ElementsLaunch") + "<OPERANDS, SLOTS, Real>;\n";
+  }
+
+  static std::string printLoop(StringRef head, const std::string &body) {
+    return "  template <int W>\n"
+           "  static FW_INLINE void " +
+           head.str() +
+           " {\n"
            "#pragma unroll\n"
            "    for (int k = 0; k < W; ++k) {\n" +
-           *body +
+           body +
            "    }\n"
-           "  }\n"
+           "  }\n";
+  }
+
+  std::string printStoring(EachOp each, const std::string &body) {
+    return printLoop("emit(const In<W> &in, const Uniform &u, Out<W> &out)", body) +
            "  template <int W>\n"
            "  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) "
            "{\n" +
-           printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(program, each)) +
-           "  }\n"
-           "};\n\n";
+           printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(kernel, each)) + "  }\n";
+  }
+
+  std::string printReducing(EachOp each, const std::string &body) {
+    std::string monoids;
+    unsigned perTensor = 0;
+    for (auto [k, reduction] : llvm::enumerate(kernel.getBody().getOps<ReductionOp>())) {
+      auto kind = cast<ReduceKindAttr>((*each.getKinds())[k]).getValue();
+      monoids += kind == ReduceKind::Sum   ? ", fw::Sum"
+                 : kind == ReduceKind::Max ? ", fw::Max"
+                                           : ", fw::Min";
+      perTensor |= unsigned(reduction.getKeep().getLevel() == ScopeLevel::Tensor) << k;
+    }
+    return "  using Acc = fw::Accumulators<Real" + monoids +
+           ">;\n"
+           "  static constexpr fw::u32 PER_TENSOR = " +
+           std::to_string(perTensor) + ";\n" +
+           printLoop("map(const In<W> &in, const Uniform &u, Acc &acc)", body) +
+           printScalarSwitch(scalarsBehind(), "  ");
   }
 
   using Streams = std::vector<std::pair<unsigned, OperandAttr>>;

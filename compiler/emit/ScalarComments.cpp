@@ -39,8 +39,18 @@ private:
       addSlot(result);
       return {};
     }
-    if (auto scalar = dyn_cast<ScalarOp>(op)) {
-      expressions.set(scalar, {commentText(scalar.getScalar())});
+    if (auto write = dyn_cast<WriteOp>(op)) {
+      out += "//     " + commentText(write.getOperand()) +
+             " := " + expressions.of(write.getValue()).text +
+             labelOf(write.getValue().getDefiningOp()) + "\n";
+      return {};
+    }
+    if (auto skip = dyn_cast<SkipIfOp>(op)) {
+      out += "//     nothing is changed if " + expressions.of(skip.getCondition()).text + "\n";
+      return {};
+    }
+    if (std::string input = inputText(op); !input.empty()) {
+      expressions.set(op->getResult(0), {input});
       return {};
     }
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -57,6 +67,19 @@ private:
     if (!isSlotOnly && wantsLine(op, *text))
       addValue(op, *text);
     return {};
+  }
+
+  /// A scalar, or what a kernel or a tensor gives; empty for an operation on such.
+  static std::string inputText(Operation *op) {
+    if (auto scalar = dyn_cast<ScalarOp>(op))
+      return commentText(scalar.getScalar());
+    if (auto reduced = dyn_cast<ReducedOp>(op))
+      return commentText(reduced.getName());
+    if (auto read = dyn_cast<ReadOp>(op))
+      return commentText(read.getOperand());
+    if (auto size = dyn_cast<SizeOp>(op))
+      return "size(" + stringifyScopeLevel(size.getOf().getLevel()).str() + ")";
+    return isa<IndexOp>(op) ? "index(tensor)" : "";
   }
 
   /// A rounding is the cast to the dtype; the cast back changes nothing.

@@ -27,6 +27,7 @@ struct Spelling {
   std::string_view op;
   std::string_view text = {};
   std::string_view plain = {};
+  std::string_view scalar = {};
   Level level;
 };
 

@@ -3,6 +3,8 @@
 #include "compiler/jit/Hash.h"
 #include "compiler/jit/RecordArchive.h"
 
+#include <algorithm>
+
 // The fields of each record. Found by the archives where their arguments are.
 namespace fw::jit::archive {
 
@@ -54,16 +56,16 @@ template <class A> void fields(A &archive, Of<A, HyperRecord> &r) {
   archive.field("high_open", r.highOpen);
 }
 
-template <class A> void fields(A &archive, Of<A, BufferRecord> &r) {
+template <class A> void fields(A &archive, Of<A, ReductionRecord> &r) {
   archive.field("name", r.name);
-  archive.field("dtype", r.dtype);
-  archive.field("size", r.sizeRule);
+  archive.field("kind", r.kind);
+  archive.field("keep", r.keep);
 }
 
-template <class A> void fields(A &archive, Of<A, ExchangeRecord> &r) {
-  archive.field("buffer", r.buffer);
-  archive.field("kind", r.kind);
-  archive.field("after", r.afterKernel);
+template <class A> void fields(A &archive, Of<A, ScalarResult> &r) {
+  archive.field("value", r.value);
+  archive.field("operand", r.operand);
+  archive.field("always", r.always);
 }
 
 namespace {
@@ -73,18 +75,25 @@ namespace {
 struct ScalarLists {
   std::vector<std::string> names, inputKinds;
   std::vector<uint32_t> operands, inputIndices;
+  std::vector<uint32_t> skip; ///< at most one value number
 };
+
+/// In the order of ScalarInput::Kind.
+constexpr std::string_view inputKinds[] = {"hyper",    "step",         "reduction", "tensor_size",
+                                           "all_size", "tensor_index", "operand"};
 
 ScalarLists listsOf(const ScalarProgram &program) {
   ScalarLists lists;
   for (const ScalarInput &input : program.inputs) {
-    lists.inputKinds.push_back(input.kind == ScalarInput::Kind::Step ? "step" : "hyper");
+    lists.inputKinds.emplace_back(inputKinds[size_t(input.kind)]);
     lists.inputIndices.push_back(input.index);
   }
   for (const ScalarOperation &op : program.operations) {
     lists.names.push_back(scalarName(op.code));
     lists.operands.insert(lists.operands.end(), {op.a, op.b, op.c});
   }
+  if (program.skip)
+    lists.skip.push_back(*program.skip);
   return lists;
 }
 
@@ -92,11 +101,11 @@ void takeInputs(ScalarProgram &program, const ScalarLists &lists) {
   if (lists.inputKinds.size() != lists.inputIndices.size())
     throw std::runtime_error("lists of different length");
   for (size_t i = 0; i < lists.inputKinds.size(); ++i) {
-    const std::string &kind = lists.inputKinds[i];
-    if (kind != "step" && kind != "hyper")
-      throw std::runtime_error("an input of kind '" + kind + "'");
-    program.inputs.push_back({kind == "step" ? ScalarInput::Kind::Step : ScalarInput::Kind::Hyper,
-                              lists.inputIndices[i]});
+    const auto *kind = std::ranges::find(inputKinds, lists.inputKinds[i]);
+    if (kind == std::end(inputKinds))
+      throw std::runtime_error("an input of kind '" + lists.inputKinds[i] + "'");
+    program.inputs.push_back(
+        {ScalarInput::Kind(kind - std::begin(inputKinds)), lists.inputIndices[i]});
   }
 }
 
@@ -125,10 +134,20 @@ template <class A> void fields(A &archive, Of<A, ScalarProgram> &r) {
   archive.field("operands", lists.operands);
   archive.field("slots", r.slots);
   archive.field("labels", r.labels);
+  archive.list("results", r.results);
+  archive.field("skip", lists.skip);
   if constexpr (A::fills) {
     takeInputs(r, lists);
     takeOperations(r, lists);
+    if (!lists.skip.empty())
+      r.skip = lists.skip.front();
   }
+}
+
+template <class A> void fields(A &archive, Of<A, StageRecord> &r) {
+  archive.part("scalars", r.scalars);
+  archive.field("kernel", r.kernel);
+  archive.list("reductions", r.reductions);
 }
 
 template <class A> void fields(A &archive, Of<A, ProgramRecord> &r) {
@@ -139,9 +158,7 @@ template <class A> void fields(A &archive, Of<A, ProgramRecord> &r) {
   archive.list("kernels", r.kernels);
   archive.list("operands", r.operands);
   archive.list("hypers", r.hypers);
-  archive.list("buffers", r.buffers);
-  archive.list("exchanges", r.exchanges);
-  archive.part("scalars", r.scalars);
+  archive.list("stages", r.stages);
   archive.field("uses_step", r.usesStep);
 }
 
@@ -192,24 +209,62 @@ template <class T> Result<T> decodeRecord(std::string_view bytes) {
 }
 
 /// Places that refer to other tables of the record.
-Result<void> checkPlaces(const ProgramRecord &record) {
-  for (const KernelRecord &kernel : record.kernels) {
-    if (!isKey(kernel.key))
-      return damaged("a kernel without a key");
-    for (uint32_t operand : kernel.launch.operands)
-      if (operand >= record.operands.size())
-        return damaged("a kernel operand out of range");
-    if (kernel.launch.slots < 0 || size_t(kernel.launch.slots) > record.scalars.slots.size())
-      return damaged("a kernel with more scalars than the scalar program has");
+class PlaceCheck {
+public:
+  explicit PlaceCheck(const ProgramRecord &record) : record(record) {}
+
+  Result<void> run() {
+    for (const KernelRecord &kernel : record.kernels) {
+      if (!isKey(kernel.key))
+        return damaged("a kernel without a key");
+      for (uint32_t operand : kernel.launch.operands)
+        if (operand >= record.operands.size())
+          return damaged("a kernel operand out of range");
+    }
+    for (const StageRecord &stage : record.stages) {
+      if (auto sound = checkStage(stage); !sound)
+        return sound;
+      reductions += stage.reductions.size();
+    }
+    return {};
   }
-  for (const ScalarInput &input : record.scalars.inputs)
-    if (input.kind == ScalarInput::Kind::Hyper && input.index >= record.hypers.size())
-      return damaged("a scalar input out of range");
-  for (const ExchangeRecord &exchange : record.exchanges)
-    if (exchange.afterKernel >= record.kernels.size())
-      return damaged("an exchange out of range");
-  return check(record.scalars);
-}
+
+private:
+  Result<void> checkStage(const StageRecord &stage) const {
+    const bool hasKernel = stage.kernel != StageRecord::NO_KERNEL;
+    if (hasKernel && (stage.kernel < 0 || size_t(stage.kernel) >= record.kernels.size()))
+      return damaged("a stage with a kernel out of range");
+    if (hasKernel &&
+        record.kernels[size_t(stage.kernel)].launch.slots != int(stage.scalars.slots.size()))
+      return damaged("a kernel with other scalars than its scalar program has");
+    if (!hasKernel && !stage.reductions.empty())
+      return damaged("reductions without a kernel");
+    for (const ScalarInput &input : stage.scalars.inputs)
+      if (input.index >= sizeOf(input.kind))
+        return damaged("a scalar input out of range");
+    for (const ScalarResult &result : stage.scalars.results)
+      if (result.operand >= record.operands.size())
+        return damaged("a scalar result out of range");
+    return check(stage.scalars);
+  }
+
+  /// Of the table that inputs of the kind have their index in.
+  size_t sizeOf(ScalarInput::Kind kind) const {
+    switch (kind) {
+    case ScalarInput::Kind::Hyper:
+      return record.hypers.size();
+    case ScalarInput::Kind::Reduction:
+      return reductions;
+    case ScalarInput::Kind::Operand:
+      return record.operands.size();
+    default:
+      return 1;
+    }
+  }
+
+  const ProgramRecord &record;
+  size_t reductions = 0; ///< of the stages before
+};
 
 } // namespace
 
@@ -224,7 +279,7 @@ Result<ProgramRecord> decodeProgramRecord(std::string_view bytes) {
   Result<ProgramRecord> record = decodeRecord<ProgramRecord>(bytes);
   if (!record)
     return record;
-  if (Result<void> sound = checkPlaces(*record); !sound)
+  if (Result<void> sound = PlaceCheck(*record).run(); !sound)
     return sound.takeError();
   return record;
 }

@@ -13,7 +13,7 @@
 namespace fw::jit {
 
 /// Raised when a field changes its meaning; readers take an other number as a miss.
-constexpr int recordFormat = 2;
+constexpr int recordFormat = 3;
 
 /// Most bytes of a program record on disk (INTERFACES 3).
 constexpr size_t maxProgramRecordBytes = 4096;
@@ -54,7 +54,7 @@ struct OperandRecord {
   std::string name;
   std::string role;  ///< "param", "grad", "state", ...
   std::string dtype; ///< of the storage
-  std::string axes;  ///< own axes, empty for all of the op's
+  std::string axes;  ///< own axes: "tensor", "all"; empty for all of the op's
   bool read = false;
   bool written = false;
   bool optional = false;
@@ -74,20 +74,23 @@ struct HyperRecord {
   bool operator==(const HyperRecord &) const = default;
 };
 
-/// Memory that the plan allocates for the program: partials, tickets, saved values.
-struct BufferRecord {
+/// What a kernel leaves behind: a number per tensor, or one of all.
+struct ReductionRecord {
   std::string name;
-  std::string dtype;
-  std::string sizeRule; ///< "chunks": one value per chunk record; "one"
-  bool operator==(const BufferRecord &) const = default;
+  std::string kind; ///< "sum", "max", "min"
+  std::string keep; ///< "tensor", "all", "world": of all, exchanged with the other ranks
+  bool operator==(const ReductionRecord &) const = default;
 };
 
-/// A point at which the host exchanges a buffer with other ranks.
-struct ExchangeRecord {
-  std::string buffer;
-  std::string kind; ///< "sum", "max", ...
-  uint32_t afterKernel = 0;
-  bool operator==(const ExchangeRecord &) const = default;
+/// A scalar program and the kernel that reads its slots. What the kernel reduces, the stages behind
+/// it read.
+struct StageRecord {
+  static constexpr int NO_KERNEL = -1;
+
+  ScalarProgram scalars;
+  int kernel = NO_KERNEL; ///< place in ProgramRecord::kernels
+  std::vector<ReductionRecord> reductions;
+  bool operator==(const StageRecord &) const = default;
 };
 
 struct ProgramRecord {
@@ -98,10 +101,8 @@ struct ProgramRecord {
   std::vector<KernelRecord> kernels;
   std::vector<OperandRecord> operands;
   std::vector<HyperRecord> hypers;
-  std::vector<BufferRecord> buffers;
-  std::vector<ExchangeRecord> exchanges;
-  ScalarProgram scalars;
-  bool usesStep = false; ///< the launch must be given the step count
+  std::vector<StageRecord> stages; ///< in the order they run
+  bool usesStep = false;           ///< the launch must be given the step count
   bool operator==(const ProgramRecord &) const = default;
 };
 

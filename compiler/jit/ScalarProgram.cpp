@@ -82,31 +82,62 @@ Result<void> check(const ScalarProgram &program) {
   for (uint32_t slot : program.slots)
     if (slot >= known)
       return wrong("a slot without a value");
+  for (const ScalarResult &result : program.results)
+    if (result.value >= known)
+      return wrong("a result without a value");
+  if (program.skip && *program.skip >= known)
+    return wrong("a decision without a value");
   if (program.labels.size() != program.slots.size())
     return wrong("slots and labels of different number");
   return {};
 }
 
-void run(const ScalarProgram &program, const double *inputs, double *results) {
-  constexpr uint32_t onStack = 256; // no allocation in a step: shipped ops need about 30
-  double local[onStack];
-  std::vector<double> heap(program.valueCount() > onStack ? program.valueCount() : 0);
-  double *values = heap.empty() ? local : heap.data();
-
+void runAll(const ScalarProgram &program, const double *inputs, double *values) {
   double *next = std::copy_n(inputs, program.inputs.size(), values);
   next = std::copy(program.constants.begin(), program.constants.end(), next);
   for (const ScalarOperation &op : program.operations)
     *next++ = evaluateScalar(op.code, values[op.a], values[op.b], values[op.c]);
-  for (size_t i = 0; i < program.slots.size(); ++i)
-    results[i] = values[program.slots[i]];
 }
+
+void run(const ScalarProgram &program, const double *inputs, double *slots) {
+  constexpr uint32_t onStack = 256; // no allocation in a step: shipped ops need about 30
+  double local[onStack];
+  std::vector<double> heap(program.valueCount() > onStack ? program.valueCount() : 0);
+  double *values = heap.empty() ? local : heap.data();
+  runAll(program, inputs, values);
+  for (size_t i = 0; i < program.slots.size(); ++i)
+    slots[i] = values[program.slots[i]];
+}
+
+namespace {
+
+std::string inputName(const ScalarInput &input, const std::vector<std::string> &hyperNames) {
+  switch (input.kind) {
+  case ScalarInput::Kind::Hyper:
+    return input.index < hyperNames.size() ? hyperNames[input.index]
+                                           : "hyper" + std::to_string(input.index);
+  case ScalarInput::Kind::Step:
+    return "step";
+  case ScalarInput::Kind::Reduction:
+    return "reduction" + std::to_string(input.index);
+  case ScalarInput::Kind::TensorSize:
+    return "size(tensor)";
+  case ScalarInput::Kind::AllSize:
+    return "size(all)";
+  case ScalarInput::Kind::TensorIndex:
+    return "index(tensor)";
+  case ScalarInput::Kind::Operand:
+    break;
+  }
+  return "operand" + std::to_string(input.index);
+}
+
+} // namespace
 
 std::string print(const ScalarProgram &program, const std::vector<std::string> &hyperNames) {
   std::vector<std::string> names;
   for (const ScalarInput &input : program.inputs)
-    names.push_back(input.kind == ScalarInput::Kind::Step ? "step"
-                    : input.index < hyperNames.size()     ? hyperNames[input.index]
-                                                          : "hyper" + std::to_string(input.index));
+    names.push_back(inputName(input, hyperNames));
   for (double constant : program.constants)
     names.push_back(shortest(constant));
 

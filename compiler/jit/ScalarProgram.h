@@ -28,12 +28,27 @@ const char *scalarName(ScalarCode code);
 unsigned scalarArity(ScalarCode code);
 std::optional<ScalarCode> findScalarCode(std::string_view name);
 
-/// Where an input of the program comes from: a hyper by its place in the hyper table, or the step
-/// count.
+/// Where an input of the program comes from.
 struct ScalarInput {
-  enum class Kind : uint8_t { Hyper, Step } kind = Kind::Hyper;
-  uint32_t index = 0; ///< place in ProgramRecord::hypers; 0 for the step
+  enum class Kind : uint8_t {
+    Hyper,       ///< index: place in ProgramRecord::hypers
+    Step,        ///< the count of steps
+    Reduction,   ///< index: number of a reduction, counted through the stages
+    TensorSize,  ///< elements of the tensor that the row is for
+    AllSize,     ///< elements of all tensors
+    TensorIndex, ///< number of the tensor
+    Operand,     ///< index: place in ProgramRecord::operands of one with a value per tensor or plan
+  } kind = Kind::Hyper;
+  uint32_t index = 0; ///< 0 where the kind takes none
   bool operator==(const ScalarInput &) const = default;
+};
+
+/// The new value of an operand that has one per tensor or per plan.
+struct ScalarResult {
+  uint32_t value = 0;
+  uint32_t operand = 0; ///< place in ProgramRecord::operands
+  bool always = false;  ///< written by skipped runs too
+  bool operator==(const ScalarResult &) const = default;
 };
 
 struct ScalarProgram {
@@ -42,6 +57,9 @@ struct ScalarProgram {
   std::vector<ScalarOperation> operations;
   std::vector<uint32_t> slots;     ///< value number of each slot of the scalar table
   std::vector<std::string> labels; ///< name of each slot, for comments and tools
+  std::vector<ScalarResult> results;
+  /// Value number of the decision that the run changes nothing but what is written always.
+  std::optional<uint32_t> skip;
 
   uint32_t valueCount() const {
     return uint32_t(inputs.size() + constants.size() + operations.size());
@@ -56,11 +74,14 @@ struct ScalarProgram {
   void slot(uint32_t value, std::string label);
 };
 
-/// INTERNAL unless every operand and slot refers to an earlier value; run() relies on it.
+/// INTERNAL unless every operand, slot and result refers to an earlier value; run() relies on it.
 Result<void> check(const ScalarProgram &program);
 
-/// `inputs` in the order of program.inputs; `results` gets one f64 per slot.
-void run(const ScalarProgram &program, const double *inputs, double *results);
+/// `inputs` in the order of program.inputs; `slots` gets one f64 per slot.
+void run(const ScalarProgram &program, const double *inputs, double *slots);
+
+/// The same, and all values by number: `values` holds valueCount() of them.
+void runAll(const ScalarProgram &program, const double *inputs, double *values);
 
 /// "c1 = 1 - pow_int(beta1, step)": one line per operation, for dumps and `cache info`.
 std::string print(const ScalarProgram &program, const std::vector<std::string> &hyperNames);

@@ -1,12 +1,11 @@
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Precision.h"
 #include "compiler/passes/Refusal.h"
+#include "compiler/passes/ScalarForming.h"
 #include "compiler/passes/Scopes.h"
+#include "compiler/passes/Stages.h"
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Debug.h"
 #include "llvm/Support/xxhash.h"
 
@@ -27,8 +26,8 @@ namespace {
 constexpr size_t kLongestName = 160;
 
 /// "demo_p_f32_g_bf16": what a kernel does, as an identifier.
-std::string kernelName(OpOp op) {
-  std::string name = op.getSymName().str();
+std::string kernelName(OpOp op, const std::string &suffix) {
+  std::string name = op.getSymName().str() + suffix;
   for (auto operand : op.getOperands().getAsRange<OperandAttr>())
     name += "_" + operand.getName().str() + "_" + operand.getDtype().str();
   std::replace(name.begin(), name.end(), '.', '_');
@@ -38,12 +37,12 @@ std::string kernelName(OpOp op) {
   return name.substr(0, kLongestName - rest.size() - 1) + "_" + rest;
 }
 
-/// What the roots need, in the order of the body. fuse.uniform is where the elements' part ends: it
-/// belongs to the slice, what it needs does not.
-llvm::SetVector<Operation *> elementSlice(OpOp op) {
+/// What the roots need, in the order of the body. What the scalar program computes is where the
+/// elements' part ends: fuse.uniform belongs to the slice, what it needs does not.
+llvm::SetVector<Operation *> elementSlice(OpOp op, const llvm::DenseSet<Operation *> &roots) {
   llvm::DenseSet<Operation *> needed;
   for (Operation &inner : llvm::reverse(op.getBody().front())) {
-    if (!isa<WriteOp>(inner) && !needed.contains(&inner))
+    if (!roots.contains(&inner) && !needed.contains(&inner))
       continue;
     needed.insert(&inner);
     if (!isa<UniformOp>(inner))
@@ -57,81 +56,18 @@ llvm::SetVector<Operation *> elementSlice(OpOp op) {
   return slice;
 }
 
-/// A copy without its scope: from here on, where an operation stands says it.
-Operation *clonePlaced(OpBuilder &builder, Operation *source, IRMapping &mapping) {
-  Operation *copy = builder.clone(*source, mapping);
-  copy->removeAttr(kScope);
-  return copy;
-}
+/// The writes of an op, by where they are done.
+struct Writes {
+  llvm::DenseSet<Operation *> elements;
+  SmallVector<WriteOp> uniform;
 
-/// Builds the scalar program on demand: one operation for each value, one result for each slot.
-class ScalarProgram {
-public:
-  ScalarProgram(ScalarsOp scalars, ArrayAttr scalarTable)
-      : builder(OpBuilder::atBlockEnd(&scalars.getBody().front())) {
-    // A scalar's name is kept for its own slot, whichever order the slots come in.
-    for (auto scalar : scalarTable.getAsRange<HyperAttr>())
-      scalarNames.insert(scalar.getName());
+  explicit Writes(OpOp op) {
+    for (auto write : op.getBody().getOps<WriteOp>())
+      if (findOperand(op.getOperands(), write.getOperand()).getScope().isUniform())
+        uniform.push_back(write);
+      else
+        elements.insert(write);
   }
-
-  /// The name of the slot that holds `uniform`.
-  std::string slot(UniformOp uniform) {
-    Value value = clone(uniform.getValue());
-    std::string &name = slots[{value, uniform.getType()}];
-    if (name.empty()) {
-      name = nameFor(uniform.getValue().getDefiningOp());
-      ResultOp::create(builder, uniform.getLoc(), name, value, uniform.getType());
-    }
-    return name;
-  }
-
-private:
-  Value clone(Value value) {
-    if (Value done = mapping.lookupOrNull(value))
-      return done;
-    Operation *source = value.getDefiningOp();
-    for (Value operand : source->getOperands())
-      clone(operand);
-    Operation *copy = clonePlaced(builder, source, mapping);
-    if (Operation *known = findEqual(copy)) {
-      copy->erase();
-      mapping.map(value, known->getResult(0));
-      return known->getResult(0);
-    }
-    return copy->getResult(0);
-  }
-
-  /// An earlier operation that computes the same. Label and name say which equation wrote it, so
-  /// they do not make it another value; cse takes them for a part of it.
-  static Operation *findEqual(Operation *op) {
-    constexpr auto flags = OperationEquivalence::Flags(
-        OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreDiscardableAttrs);
-    for (Operation &known : *op->getBlock())
-      if (&known != op && OperationEquivalence::isEquivalentTo(
-                              op, &known, OperationEquivalence::exactValueMatch, nullptr, flags))
-        return &known;
-    return nullptr;
-  }
-
-  std::string nameFor(Operation *source) {
-    if (auto scalar = dyn_cast<ScalarOp>(source))
-      if (taken.insert(scalar.getScalar()).second)
-        return scalar.getScalar().str();
-    if (auto name = source->getAttrOfType<StringAttr>(kName))
-      if (!scalarNames.contains(name.getValue()) && taken.insert(name.getValue()).second)
-        return name.str();
-    std::string name;
-    do
-      name = "u" + std::to_string(unnamed++);
-    while (scalarNames.contains(name) || !taken.insert(name).second);
-    return name;
-  }
-
-  OpBuilder builder;
-  IRMapping mapping;
-  llvm::DenseMap<std::pair<Value, Type>, std::string> slots; ///< name by value and rounding
-  llvm::StringSet<> scalarNames, taken;
-  unsigned unnamed = 0;
 };
 
 class FormPhasesPass : public impl::FormPhasesBase<FormPhasesPass> {
@@ -148,15 +84,16 @@ public:
 private:
   /// What a single pass over elements cannot do is refused by name.
   LogicalResult check(OpOp op) {
-    if (!op.getDomain().isElements())
+    if (!op.getDomain().isElements() && !op.getDomain().isScalars())
       return refuse(op, {.code = Code::USAGE,
                          .text = "expected an op over elements, got domain " +
                                  stringifyDomainForm(op.getDomain().getForm()).str(),
                          .remedy = "rows and axes are not compiled yet"});
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
-      if (!operand.getScope().isElement())
+      if (!operand.getScope().isElement() && !operand.getScope().isUniform())
         return refuse(op, {.code = Code::USAGE,
-                           .text = "expected operands with one value per element, got '" +
+                           .text = "expected operands with one value per element, tensor or plan, "
+                                   "got '" +
                                    operand.getName().str() + "' of scope " +
                                    stringifyScopeLevel(operand.getScope().getLevel()).str(),
                            .remedy = "such operands are not compiled yet"});
@@ -169,13 +106,7 @@ private:
 
   LogicalResult checkBody(Operation *inner, const ScopeAnalysis &scopes) {
     if (auto reduce = dyn_cast<ReduceOp>(inner))
-      return refuse(reduce, {.code = Code::USAGE,
-                             .text = "expected an op without reductions, got " +
-                                     stringifyReduceKind(reduce.getKind()).str() + "[" +
-                                     stringifyScopeLevel(reduce.getKeep().getLevel()).str() +
-                                     "], which ends a " +
-                                     (reduce.getKeep().isUniform() ? "kernel" : "pass"),
-                             .remedy = "reductions are not compiled yet"});
+      return checkReduce(reduce, scopes);
     if (isa<StoredOp, RoundToOp, LargestOp>(inner))
       return inner->emitOpError() << "expected a body with bound dtypes; run specialise first";
     auto uniform = dyn_cast<UniformOp>(inner);
@@ -190,39 +121,140 @@ private:
     return success();
   }
 
+  LogicalResult checkReduce(ReduceOp reduce, const ScopeAnalysis &scopes) {
+    const std::string name = stringifyReduceKind(reduce.getKind()).str() + "[" +
+                             stringifyScopeLevel(reduce.getKeep().getLevel()).str() + "]";
+    if (!endsKernel(reduce))
+      return refuse(reduce, {.code = Code::USAGE,
+                             .text = "expected a reduction that keeps a tensor, all or the world, "
+                                     "got " +
+                                     name + ", which ends a pass",
+                             .remedy = "such reductions are not compiled yet"});
+    if (scopes.isElementSide(reduce.getValue().getDefiningOp()))
+      return success();
+    return refuse(reduce,
+                  {.code = Code::USAGE,
+                   .text = "expected a reduction of elements, got " + name + " of scope " +
+                           stringifyScopeLevel(scopes.of(reduce.getValue()).getLevel()).str(),
+                   .remedy = "reductions of scalars are not compiled yet"});
+  }
+
   void form(OpOp op) {
     OpBuilder builder(op);
     auto program = ProgramOp::create(builder, op.getLoc(), op.getSymName(), op.getOperands(),
                                      op.getScalars(), op.getEquationsAttr());
     builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
-    auto scalars = ScalarsOp::create(builder, op.getLoc());
-    scalars.getBody().emplaceBlock();
-    FloatType precision = elementPrecision(&getContext(), op.getOperands());
-    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op), fuse::Pattern::Elements,
-                                   precision, ScheduleAttr());
-    kernel.getBody().emplaceBlock();
-    ScalarProgram scalarProgram(scalars, op.getScalars());
-    formPass(op, kernel, scalarProgram);
+    StageAnalysis stages(op);
+    ReductionNames names = nameReductions(stages);
+    for (unsigned stage = 0; stage < stages.last(); ++stage) {
+      ScalarForming scalars(scalarsOf(op, builder), op.getScalars(), names);
+      formReducing(op, stages.reductions(stage), names, scalars,
+                   makeKernel(op, builder, "_reduce" + std::to_string(stage)));
+    }
+    ScalarForming scalars(scalarsOf(op, builder), op.getScalars(), names);
+    Writes writes(op);
+    if (!writes.elements.empty())
+      formStoring(op, writes.elements, scalars, makeKernel(op, builder, ""));
+    for (WriteOp write : writes.uniform)
+      scalars.write(write);
+    for (auto skip : op.getBody().getOps<SkipIfOp>())
+      scalars.skipIf(skip);
   }
 
-  /// One pass: slots, then loads, the elements' slice and stores.
-  void formPass(OpOp op, KernelOp kernel, ScalarProgram &scalarProgram) {
-    OpBuilder slots = OpBuilder::atBlockEnd(&kernel.getBody().front());
-    OpBuilder after = slots;
-    auto each = EachOp::create(after, kernel.getLoc(), TypeRange(), ArrayAttr());
-    slots.setInsertionPoint(each);
-    OpBuilder body = OpBuilder::atBlockEnd(&each.getBody().emplaceBlock());
+  static ReductionNames nameReductions(const StageAnalysis &stages) {
+    ReductionNames names;
+    llvm::StringSet<> taken;
+    for (unsigned stage = 0; stage < stages.last(); ++stage)
+      for (ReduceOp reduce : stages.reductions(stage)) {
+        auto given = reduce->getAttrOfType<StringAttr>(kName);
+        std::string name = given ? given.str() : "";
+        if (name.empty() || !taken.insert(name).second)
+          taken.insert(name = "r" + std::to_string(names.size()));
+        names[reduce] = name;
+      }
+    return names;
+  }
 
+  static ScalarsOp scalarsOf(OpOp op, OpBuilder &builder) {
+    auto scalars = ScalarsOp::create(builder, op.getLoc());
+    scalars.getBody().emplaceBlock();
+    return scalars;
+  }
+
+  static KernelOp makeKernel(OpOp op, OpBuilder &builder, const std::string &suffix) {
+    FloatType precision = elementPrecision(op.getContext(), op.getOperands());
+    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op, suffix),
+                                   fuse::Pattern::Elements, precision, ScheduleAttr());
+    kernel.getBody().emplaceBlock();
+    return kernel;
+  }
+
+  /// A pass over elements while it is formed.
+  struct Pass {
+    EachOp each;
+    OpBuilder slots; ///< in front of it
+    OpBuilder body;
     IRMapping mapping;
-    llvm::SetVector<Operation *> slice = elementSlice(op);
-    formLoads(op, slice, body, mapping);
-    for (Operation *inner : slice) {
-      mapSlots(inner, scalarProgram, slots, mapping);
-      if (!isa<ReadOp, WriteOp, UniformOp>(inner))
-        clonePlaced(body, inner, mapping);
+
+    Pass(KernelOp kernel, TypeRange results, ArrayAttr kinds)
+        : each(makeEach(kernel, results, kinds)), slots(each),
+          body(OpBuilder::atBlockEnd(&each.getBody().emplaceBlock())) {}
+
+    static EachOp makeEach(KernelOp kernel, TypeRange results, ArrayAttr kinds) {
+      OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+      return EachOp::create(builder, kernel.getLoc(), results, kinds);
     }
-    formStores(op, slice, body, mapping);
-    YieldOp::create(body, each.getLoc());
+  };
+
+  /// Slots, then loads, then the slice of the roots.
+  void formBody(OpOp op, const llvm::SetVector<Operation *> &slice, ScalarForming &scalars,
+                Pass &pass) {
+    formLoads(op, slice, pass.body, pass.mapping);
+    for (Operation *inner : slice) {
+      mapSlots(inner, scalars, pass.slots, pass.mapping);
+      if (!isa<ReadOp, WriteOp, UniformOp, ReduceOp>(inner))
+        clonePlaced(pass.body, inner, pass.mapping);
+    }
+  }
+
+  void formStoring(OpOp op, const llvm::DenseSet<Operation *> &writes, ScalarForming &scalars,
+                   KernelOp kernel) {
+    Pass pass(kernel, TypeRange(), ArrayAttr());
+    llvm::SetVector<Operation *> slice = elementSlice(op, writes);
+    formBody(op, slice, scalars, pass);
+    formStores(op, slice, pass.body, pass.mapping);
+    YieldOp::create(pass.body, kernel.getLoc());
+    for (auto skip : op.getBody().getOps<SkipIfOp>()) {
+      std::string name =
+          scalars.slot(skip.getLoc(), skip.getCondition(), skip.getCondition().getType());
+      SkipIfOp::create(pass.slots, skip.getLoc(),
+                       slotNamed(name, skip.getCondition().getType(), skip.getLoc(), pass.slots));
+    }
+  }
+
+  void formReducing(OpOp op, ArrayRef<ReduceOp> reductions, const ReductionNames &names,
+                    ScalarForming &scalars, KernelOp kernel) {
+    llvm::DenseSet<Operation *> roots;
+    SmallVector<Attribute> kinds;
+    SmallVector<Type> types;
+    for (ReduceOp reduce : reductions) {
+      roots.insert(reduce);
+      kinds.push_back(reduce.getKindAttr());
+      types.push_back(reduce.getValue().getType());
+    }
+    Pass pass(kernel, types, ArrayAttr::get(&getContext(), kinds));
+    formBody(op, elementSlice(op, roots), scalars, pass);
+    SmallVector<Value> yielded;
+    for (ReduceOp reduce : reductions)
+      yielded.push_back(pass.mapping.lookup(reduce.getValue()));
+    YieldOp::create(pass.body, kernel.getLoc(), yielded);
+    OpBuilder after = OpBuilder::atBlockEnd(&kernel.getBody().front());
+    for (auto [k, reduction] : llvm::enumerate(reductions)) {
+      ReduceOp reduce = reduction;
+      ReductionOp::create(after, reduce.getLoc(), names.lookup(reduce), reduce.getKeep(),
+                          pass.each.getResult(k));
+      ++numReductions;
+    }
   }
 
   void formLoads(OpOp op, const llvm::SetVector<Operation *> &slice, OpBuilder &body,
@@ -247,29 +279,24 @@ private:
   }
 
   /// A slot stands where elements first use it, so an unused one costs nothing.
-  void mapSlots(Operation *inner, ScalarProgram &scalarProgram, OpBuilder &slots,
-                IRMapping &mapping) {
+  void mapSlots(Operation *inner, ScalarForming &scalars, OpBuilder &slots, IRMapping &mapping) {
     if (isa<UniformOp>(inner))
       return;
     for (Value operand : inner->getOperands()) {
       auto uniform = operand.getDefiningOp<UniformOp>();
       if (!uniform || mapping.contains(operand))
         continue;
-      std::string name = scalarProgram.slot(uniform);
-      Value slot = findSlot(*slots.getBlock(), name);
-      if (!slot) {
-        slot = SlotOp::create(slots, uniform.getLoc(), uniform.getType(), name);
-        ++numSlots;
-      }
-      mapping.map(operand, slot);
+      std::string name = scalars.slot(uniform.getLoc(), uniform.getValue(), uniform.getType());
+      mapping.map(operand, slotNamed(name, uniform.getType(), uniform.getLoc(), slots));
     }
   }
 
-  static Value findSlot(Block &kernel, StringRef name) {
-    for (auto slot : kernel.getOps<SlotOp>())
+  Value slotNamed(StringRef name, Type type, Location location, OpBuilder &slots) {
+    for (auto slot : slots.getBlock()->getOps<SlotOp>())
       if (slot.getSlot() == name)
         return slot;
-    return {};
+    ++numSlots;
+    return SlotOp::create(slots, location, type, name);
   }
 
   void formStores(OpOp op, const llvm::SetVector<Operation *> &slice, OpBuilder &body,

@@ -40,6 +40,7 @@ private:
         .Case([&](UniformOp uniform) { return checkUniform(uniform, scopes); })
         .Case([&](ReduceOp reduce) { return checkReduce(reduce, scopes); })
         .Case([&](WriteOp write) { return checkWrite(op, write, scopes); })
+        .Case([&](SkipIfOp skip) { return checkScalar(skip, skip.getCondition(), scopes); })
         .Default([&](Operation *) { return checkMixed(inner, scopes); });
   }
 
@@ -67,12 +68,22 @@ private:
     ScopeAttr scope = scopes.of(write.getValue());
     ScopeAttr place = findOperand(op.getOperands(), write.getOperand()).getScope();
     if (joinScopes(scope, place) == place)
-      return checkMixed(write, scopes);
+      return place.isUniform() ? checkScalar(write, write.getValue(), scopes)
+                               : checkMixed(write, scopes);
     return write.emitOpError() << "expected a value of scope "
                                << stringifyScopeLevel(place.getLevel())
                                << " or further out for operand '" << write.getOperand()
                                << "', got scope " << stringifyScopeLevel(scope.getLevel())
                                << "; reduce it first";
+  }
+
+  LogicalResult checkScalar(Operation *user, Value value, const ScopeAnalysis &scopes) {
+    Operation *source = value.getDefiningOp();
+    if (scopes.of(value).isUniform() && !scopes.isElementSide(source))
+      return success();
+    return user->emitOpError() << "expected a value of the scalar program, got one of scope "
+                               << stringifyScopeLevel(scopes.of(value).getLevel())
+                               << " in element precision";
   }
 
   /// A value of the scalar program may meet elements only through fuse.uniform, where it is

@@ -157,12 +157,36 @@ def FormPhases : Fw_Pass<"form-phases", "::mlir::ModuleOp"> {
     values that neither needs vanish. Slots stand in the order of their first use by elements and are
     called like the scalar or the named value they hold, else `u0`, `u1`, ... All loads come first
     and all stores last, both in operand order.
+
+    A reduction that keeps a tensor, all or the world ends a kernel. A value belongs to the stage
+    that has as many of these before it; a stage is a scalar program and a kernel. All kernels but
+    the last read and reduce, each computing anew what it needs of elements; the last one stores.
+    ```mlir
+    fuse.program @l2norm operands [...] scalars [] {
+      fuse.scalars {
+      }
+      fuse.kernel @l2norm_reduce0_x_f32_norm_f32 elements f32 {
+        %0 = fuse.each [#fuse<reduce_kind sum>] -> f32 {
+          %1 = fuse.load "x" : f32
+          %2 = arith.mulf %1, %1 : f32
+          fuse.yield %2 : f32
+        }
+        fuse.reduction "r0" keep <all> %0 : f32
+      }
+      fuse.scalars {
+        %0 = fuse.reduced "r0" : f64
+        %1 = math.sqrt %0 : f64
+        fuse.write "norm", %1 : f64
+      }
+    }
+    ```
   }];
   let dependentDialects = ["::fw::fuse::FuseDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [
     Statistic<"numSlots", "slots", "results of the scalar program">,
     Statistic<"numLoads", "loads", "streams read">,
-    Statistic<"numStores", "stores", "streams written">];
+    Statistic<"numStores", "stores", "streams written">,
+    Statistic<"numReductions", "reductions", "of kernels">];
 }
 
 //===-- Phase level -------------------------------------------------------------------------------//

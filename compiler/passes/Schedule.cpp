@@ -69,16 +69,18 @@ private:
     if (kernel.getSchedule())
       return kernel.emitError() << "expected a kernel without a schedule, got "
                                 << kernel.getScheduleAttr();
-    Result<ElementsSchedule> schedule =
-        scheduleElements(streamsOf(getOperation(), kernel), limits, fixed);
+    const bool reduces = !kernel.getBody().getOps<ReductionOp>().empty();
+    ElementsStreams streams = streamsOf(getOperation(), kernel);
+    Result<ElementsSchedule> schedule = reduces ? scheduleReduction(streams, limits, fixed)
+                                                : scheduleElements(streams, limits, fixed);
     if (!schedule)
       return refuse(kernel, schedule.error());
-    setSchedule(kernel, *schedule);
+    setSchedule(kernel, reduces ? "norm_last_block" : "chunk", *schedule);
     ++numScheduled;
     return success();
   }
 
-  void setSchedule(KernelOp kernel, const ElementsSchedule &schedule) {
+  void setSchedule(KernelOp kernel, StringRef skeleton, const ElementsSchedule &schedule) {
     Builder builder(&getContext());
     std::pair<StringRef, int64_t> decisions[] = {{"blocks_per_sm", schedule.blocksPerSm},
                                                  {"chunk", schedule.chunk},
@@ -88,7 +90,7 @@ private:
     SmallVector<NamedAttribute> attributes;
     for (auto [name, value] : decisions)
       attributes.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
-    kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), builder.getStringAttr("chunk"),
+    kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), builder.getStringAttr(skeleton),
                                              builder.getDictionaryAttr(attributes)));
     kernel.setSymName("fw_" + kernel.getSymName().str() + "_v" + std::to_string(schedule.vec));
   }

@@ -44,7 +44,7 @@ bool ScopeAnalysis::isElementSide(Operation *op) const {
 
 ScopeAnalysis::Fact ScopeAnalysis::transfer(OpOp op, Operation *inner) const {
   MLIRContext *context = inner->getContext();
-  Fact fact{ScopeAttr::get(context, ScopeLevel::Const), isa<ReadOp, UniformOp>(inner)};
+  Fact fact{ScopeAttr::get(context, ScopeLevel::Const), isa<UniformOp>(inner)};
   for (Value operand : inner->getOperands()) {
     const Fact known = facts.lookup(operand);
     fact.scope = joinScopes(fact.scope, known.scope);
@@ -53,9 +53,14 @@ ScopeAnalysis::Fact ScopeAnalysis::transfer(OpOp op, Operation *inner) const {
   return llvm::TypeSwitch<Operation *, Fact>(inner)
       .Case([&](ScalarOp) { return Fact{ScopeAttr::get(context, ScopeLevel::Launch), false}; })
       .Case([&](ReadOp read) {
-        return Fact{findOperand(op.getOperands(), read.getOperand()).getScope(), true};
+        ScopeAttr scope = findOperand(op.getOperands(), read.getOperand()).getScope();
+        return Fact{scope, !scope.isUniform()};
       })
-      .Case([&](ReduceOp reduce) { return Fact{reduce.getKeep(), fact.elementSide}; })
+      .Case([&](SizeOp size) { return Fact{size.getOf(), false}; })
+      .Case([&](IndexOp) { return Fact{ScopeAttr::get(context, ScopeLevel::Tensor), false}; })
+      .Case([&](ReduceOp reduce) {
+        return Fact{reduce.getKeep(), !reduce.getKeep().isUniform() && fact.elementSide};
+      })
       .Default([&](Operation *) { return fact; });
 }
 

@@ -43,7 +43,7 @@ std::vector<size_t> inputPlaces(const Program &program) {
       step = i;
     else
       hypers.push_back(i);
-  for (const jit::ScalarInput &input : program.record.scalars.inputs)
+  for (const jit::ScalarInput &input : program.record.stages.back().scalars.inputs)
     places.push_back(input.kind == jit::ScalarInput::Kind::Step ? step : hypers[input.index]);
   return places;
 }
@@ -76,7 +76,7 @@ std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
   kernel->vec = uint32_t(record.vec);
   kernel->slots = record.slots;
   kernel->doubleScalars = record.real == "f64";
-  kernel->scalars = &program.record.scalars;
+  kernel->scalars = &program.record.stages.back().scalars;
   kernel->scalarInputs = inputPlaces(program);
   return kernel;
 }
@@ -92,7 +92,7 @@ ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
                                   .slots = size_t(record.slots),
                                   .doubleScalars = record.real == "f64"});
   }
-  launchable.scalarProgram = [scalars = &program->record.scalars, places = inputPlaces(*program)](
+  launchable.scalarProgram = [scalars = &program->record.stages.back().scalars, places = inputPlaces(*program)](
                                  std::span<const double> hypers, std::span<double> slots) {
     llvm::SmallVector<double, 32> inputs;
     for (size_t place : places)

@@ -10,13 +10,6 @@
 
 namespace fw {
 
-/// The exponent of a power, which holds a whole number; beyond 2^62 the result is 0, 1 or infinite
-/// anyway.
-FW_INLINE i64 wholeNumber(double n) {
-  const double atLeast = n < -0x1p62 ? -0x1p62 : n;
-  return n != n ? 0 : static_cast<i64>(atLeast > 0x1p62 ? 0x1p62 : atLeast);
-}
-
 FW_INLINE double evaluateScalar(ScalarCode code, double a, double b, double c) {
   switch (code) {
 #define FW_CASE(name, arity, value)                                                                \

@@ -38,10 +38,10 @@ fuse.op @everything over <axes, kept = ["row"], spanned = ["column"]>
   %3 = fuse.round_to "e5m2.sat", %2 : f32
   // CHECK: fuse.largest "x" : f64
   %4 = fuse.largest "x" : f64
-  // CHECK: fuse.reduce sum keep <axes, axes = ["row"]> %{{.+}} : f32
-  %5 = fuse.reduce sum keep <axes, axes = ["row"]> %3 : f32
-  // CHECK: fuse.reduce max keep <all> %{{.+}} : f32
-  %6 = fuse.reduce max keep <all> %3 : f32
+  // CHECK: fuse.reduce sum keep <axes, axes = ["row"]> %{{.+}} : f32 to f32
+  %5 = fuse.reduce sum keep <axes, axes = ["row"]> %3 : f32 to f32
+  // CHECK: fuse.reduce max keep <all> %{{.+}} : f32 to f64
+  %6 = fuse.reduce max keep <all> %3 : f32 to f64
   // CHECK: fuse.sign %{{.+}} : f32
   %7 = fuse.sign %5 : f32
   // CHECK: fuse.sigmoid %{{.+}} : f32

@@ -25,14 +25,16 @@ ProgramRecord largeRecord() {
   for (const char *name : hypers)
     record.hypers.push_back(
         {.name = name, .fallback = 0.999, .low = 0, .high = 1, .highOpen = true});
+  record.stages.resize(2);
+  ScalarProgram &scalars = record.stages[0].scalars;
   for (uint32_t i = 0; i < 5; ++i)
-    record.scalars.input(ScalarInput::Kind::Hyper, i);
-  uint32_t step = record.scalars.input(ScalarInput::Kind::Step), one = record.scalars.constant(1);
+    scalars.input(ScalarInput::Kind::Hyper, i);
+  uint32_t step = scalars.input(ScalarInput::Kind::Step), one = scalars.constant(1);
   for (uint32_t i = 0; i < 5; ++i) {
-    uint32_t power = record.scalars.operation(ScalarCode::pow_int, i, step);
-    uint32_t correction = record.scalars.operation(ScalarCode::sub, one, power);
-    record.scalars.slot(correction, "c" + std::to_string(i));
-    record.scalars.slot(i, hypers[i]);
+    uint32_t power = scalars.operation(ScalarCode::pow_int, i, step);
+    uint32_t correction = scalars.operation(ScalarCode::sub, one, power);
+    scalars.slot(correction, "c" + std::to_string(i));
+    scalars.slot(i, hypers[i]);
   }
   LaunchRecord launch;
   launch.symbol = "fw_adamw_p_f32_g_bf16_v4";
@@ -50,8 +52,13 @@ ProgramRecord largeRecord() {
   launch.registers = 52;
   launch.spillBytes = 0;
   record.kernels = {{launch, sha256Hex("one")}, {launch, sha256Hex("two")}};
-  record.buffers = {{"partials", "f64", "chunks"}};
-  record.exchanges = {{"partials", "sum", 1}};
+  record.stages[0].kernel = 0;
+  record.stages[0].reductions = {{"norm2", "sum", "world"}};
+  record.stages[1].scalars = scalars;
+  record.stages[1].scalars.inputs[0] = {ScalarInput::Kind::Reduction, 0};
+  record.stages[1].scalars.results = {{3, 5, true}};
+  record.stages[1].scalars.skip = 2;
+  record.stages[1].kernel = 1;
   return record;
 }
 
@@ -105,7 +112,8 @@ TEST(ProgramRecord, anyDamageIsRefusedOrGivesAConsistentRecord) {
       continue;
     }
     ++accepted;
-    ASSERT_TRUE(check(record->scalars));
+    for (const StageRecord &stage : record->stages)
+      ASSERT_TRUE(check(stage.scalars));
     for (const KernelRecord &kernel : record->kernels)
       for (uint32_t operand : kernel.launch.operands)
         ASSERT_LT(operand, record->operands.size());
@@ -120,15 +128,27 @@ TEST(ProgramRecord, deepNestingIsRefusedWithoutDeepRecursion) {
 
 TEST(ProgramRecord, errorsSayWhatIsWrong) {
   EXPECT_EQ(decodeProgramRecord("").error().text,
-            "expected a record of format 2, got bytes that are not CBOR");
+            "expected a record of format 3, got bytes that are not CBOR");
   ProgramRecord record = largeRecord();
   record.kernels[0].launch.operands[0] = 6;
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 2, got a kernel operand out of range");
+            "expected a record of format 3, got a kernel operand out of range");
   record = largeRecord();
   record.kernels[0].key = "../x";
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 2, got a kernel without a key");
+            "expected a record of format 3, got a kernel without a key");
+  record = largeRecord();
+  record.stages[0].scalars.inputs[0] = {ScalarInput::Kind::Reduction, 0};
+  EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
+            "expected a record of format 3, got a scalar input out of range");
+  record = largeRecord();
+  record.stages[1].kernel = 2;
+  EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
+            "expected a record of format 3, got a stage with a kernel out of range");
+  record = largeRecord();
+  record.stages[0].kernel = StageRecord::NO_KERNEL;
+  EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
+            "expected a record of format 3, got reductions without a kernel");
 }
 
 } // namespace

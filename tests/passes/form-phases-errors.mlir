@@ -1,13 +1,14 @@
 // RUN: fw-opt %s --form-phases --split-input-file --verify-diagnostics
 
-fuse.op @norm over <elements>
+fuse.op @largest_tensor over <elements>
     operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
-              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <all>>]
     scalars [] {
   %x = fuse.read "x" : f32
-  // expected-error@+1 {{'fuse.reduce' op expected an op without reductions, got sum[tensor], which ends a kernel; reductions are not compiled yet}}
-  %0 = fuse.reduce sum keep <tensor> %x : f32
-  fuse.write "y", %0 : f32
+  %0 = fuse.reduce sum keep <tensor> %x : f32 to f64
+  // expected-error@+1 {{'fuse.reduce' op expected a reduction of elements, got max[all] of scope tensor; reductions of scalars are not compiled yet}}
+  %1 = fuse.reduce max keep <all> %0 : f64 to f64
+  fuse.write "y", %1 : f64
 }
 
 // -----
@@ -21,9 +22,9 @@ fuse.op @rows over <axes, kept = ["row"], spanned = ["column"]>
 
 // -----
 
-// expected-error@+1 {{'fuse.op' op expected operands with one value per element, got 'n' of scope tensor; such operands are not compiled yet}}
-fuse.op @per_tensor over <elements>
-    operands [#fuse.operand<name = "n", role = in, dtype = "f32", scope = <tensor>>]
+// expected-error@+1 {{'fuse.op' op expected operands with one value per element, tensor or plan, got 'n' of scope blocks; such operands are not compiled yet}}
+fuse.op @per_block over <elements>
+    operands [#fuse.operand<name = "n", role = in, dtype = "f32", scope = <blocks, size = 64>>]
     scalars [] {
 }
 
@@ -57,8 +58,8 @@ fuse.op @block_norm over <elements>
               #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
     scalars [] {
   %x = fuse.read "x" : f32
-  // expected-error@+1 {{'fuse.reduce' op expected an op without reductions, got max[blocks], which ends a pass; reductions are not compiled yet}}
-  %0 = fuse.reduce max keep <blocks, size = 256> %x : f32
+  // expected-error@+1 {{'fuse.reduce' op expected a reduction that keeps a tensor, all or the world, got max[blocks], which ends a pass; such reductions are not compiled yet}}
+  %0 = fuse.reduce max keep <blocks, size = 256> %x : f32 to f32
   fuse.write "y", %0 : f32
 }
 

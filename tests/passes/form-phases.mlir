@@ -147,3 +147,92 @@ fuse.op @shared over <elements>
   %3 = arith.addf %e1, %2 : f32
   fuse.write "p", %3 : f32
 }
+
+// -----
+
+// A reduction ends a kernel; all elements are stored by the last one, which computes anew what it
+// needs. What is skipped is decided before it.
+// CHECK-LABEL: fuse.program @clip
+fuse.op @clip over <elements>
+    operands [#fuse.operand<name = "g", role = grad, dtype = "bf16", scope = <element>>,
+              #fuse.operand<name = "p", role = param, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "norm", role = out, dtype = "f32", scope = <all>>]
+    scalars [#fuse.hyper<name = "max_norm", value = 1.0 : f64>] {
+  // CHECK-NEXT: fuse.scalars {
+  // CHECK-NEXT: }
+  // CHECK-NEXT: fuse.kernel @clip_reduce0_g_bf16_p_f32_norm_f32 elements f32 {
+  // CHECK-NEXT: %[[EACH:.+]] = fuse.each [#fuse<reduce_kind sum>] -> f32 {
+  // CHECK-NEXT: %[[G:.+]] = fuse.load "g" : bf16
+  // CHECK-NEXT: %[[G32:.+]] = fuse.cast %[[G]] : bf16 to f32
+  // CHECK-NEXT: %[[SQUARE:.+]] = arith.mulf %[[G32]], %[[G32]] : f32
+  // CHECK-NEXT: fuse.yield %[[SQUARE]] : f32
+  // CHECK-NEXT: }
+  // CHECK-NEXT: fuse.reduction "s" keep <all> %[[EACH]] : f32
+  %g = fuse.read "g" : f32
+  %p = fuse.read "p" : f32
+  %gg = arith.mulf %g, %g : f32
+  %s = fuse.reduce sum keep <all> %gg {fuse.name = "s"} : f32 to f64
+  %f = math.isfinite %s : f64
+  %true = arith.constant true
+  %bad = arith.xori %f, %true : i1
+  fuse.skip_if %bad
+  // CHECK: fuse.scalars {
+  // CHECK: fuse.reduced "s"
+  // CHECK: fuse.result "q", %{{.+}} : f64 to f32
+  // CHECK: fuse.result "u0", %[[BAD:.+]] : i1 to i1
+  // CHECK-NEXT: fuse.write "norm", %{{.+}} : f64
+  // CHECK-NEXT: fuse.skip_if %[[BAD]]
+  %n = math.sqrt %s : f64
+  fuse.write "norm", %n : f64
+  %m = fuse.scalar "max_norm" : f64
+  %q = arith.divf %m, %n {fuse.name = "q"} : f64
+  // CHECK: fuse.kernel @clip_g_bf16_p_f32_norm_f32 elements f32 {
+  // CHECK-NEXT: fuse.slot "q" : f32
+  // CHECK-NEXT: %[[SKIP:.+]] = fuse.slot "u0" : i1
+  // CHECK-NEXT: fuse.skip_if %[[SKIP]]
+  // CHECK-NEXT: fuse.each {
+  // CHECK: fuse.load "g" : bf16
+  // CHECK: fuse.load "p" : f32
+  // CHECK: fuse.store "p"
+  %u = fuse.uniform %q : f64 to f32
+  %d = arith.mulf %u, %g : f32
+  %e = arith.subf %p, %d : f32
+  fuse.write "p", %e : f32
+}
+
+// -----
+
+// What nothing needs is not reduced; sizes, numbers of tensors and operands with one value per
+// tensor are inputs of scalar programs, a tensor's as well as one of all.
+// CHECK-LABEL: fuse.program @uniform
+fuse.op @uniform over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "k", role = state, dtype = "f32", scope = <tensor>>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <all>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  %unused = fuse.reduce min keep <all> %x : f32 to f64
+  // CHECK: fuse.each [#fuse<reduce_kind max>, #fuse<reduce_kind sum>] -> f32, f32
+  // CHECK: fuse.reduction "r0" keep <tensor>
+  // CHECK-NEXT: fuse.reduction "r1" keep <world>
+  %t = fuse.reduce max keep <tensor> %x : f32 to f64
+  %w = fuse.reduce sum keep <world> %x : f32 to f64
+  // CHECK: fuse.scalars {
+  // CHECK: fuse.read "k" : f64
+  // CHECK: fuse.index
+  // CHECK: fuse.write "k"
+  // CHECK: fuse.size <all>
+  // CHECK: fuse.write "y"
+  // CHECK-NEXT: }
+  // CHECK-NEXT: }
+  %k = fuse.read "k" : f64
+  %i = fuse.index
+  %ir = arith.sitofp %i : i64 to f64
+  %0 = arith.addf %k, %t : f64
+  %1 = arith.addf %0, %ir : f64
+  fuse.write "k", %1 : f64
+  %n = fuse.size <all>
+  %nr = arith.sitofp %n : i64 to f64
+  %2 = arith.divf %w, %nr : f64
+  fuse.write "y", %2 : f64
+}

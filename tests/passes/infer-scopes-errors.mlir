@@ -45,7 +45,7 @@ fuse.op @reduction_inwards over <elements>
     scalars [#fuse.hyper<name = "lr", value = 0.001 : f64>] {
   %lr = fuse.scalar "lr" : f64
   // expected-error@+1 {{'fuse.reduce' op expected a value that varies within the scope kept, tensor, got scope launch; keep a scope further out}}
-  %0 = fuse.reduce sum keep <tensor> %lr : f64
+  %0 = fuse.reduce sum keep <tensor> %lr : f64 to f64
 }
 
 // -----

@@ -31,12 +31,13 @@ fuse.op @reductions over <elements>
     scalars [] {
   %x = fuse.read "x" : f32
   // CHECK: fuse.reduce sum keep <tensor> {{.*}} {fuse.scope = #fuse.scope<tensor>}
-  %sum = fuse.reduce sum keep <tensor> %x : f32
+  %sum = fuse.reduce sum keep <tensor> %x : f32 to f64
   // CHECK: fuse.read "a" {fuse.scope = #fuse.scope<blocks, size = 64>}
   %a = fuse.read "a" : f32
   %b = fuse.read "b" : f32
   // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<blocks, size = 64>}
-  %0 = arith.addf %a, %sum : f32
+  %u = fuse.uniform %sum : f64 to f32
+  %0 = arith.addf %a, %u : f32
   // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<element>}
   %1 = arith.addf %a, %b : f32
   fuse.write "y", %1 : f32

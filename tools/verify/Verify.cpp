@@ -139,10 +139,10 @@ std::vector<std::vector<double>> slotRows(const jit::ProgramRecord &record,
         step = scalars[i];
       else
         hypers.push_back(scalars[i]);
-    for (const jit::ScalarInput &input : record.scalars.inputs)
+    for (const jit::ScalarInput &input : record.stages.back().scalars.inputs)
       inputs.push_back(input.kind == jit::ScalarInput::Kind::Step ? step : hypers[input.index]);
-    auto &slots = rows.emplace_back(record.scalars.slots.size());
-    jit::run(record.scalars, inputs.data(), slots.data());
+    auto &slots = rows.emplace_back(record.stages.back().scalars.slots.size());
+    jit::run(record.stages.back().scalars, inputs.data(), slots.data());
   }
   return rows;
 }

@@ -18,6 +18,10 @@ constexpr int64_t kBytesInFlight = 48;
 constexpr int64_t kNarrowBytes = 2;
 constexpr int64_t kThreadsFor[] = {256, 512}; // with one and with two vectors in flight
 constexpr int64_t kTripsPerChunk = 2;
+// Kernels that only read need more of it in flight, and reach the speed of a copy and more with one
+// block for 64 K elements (measured there too: the block's own sum is then no cost).
+constexpr int64_t kReducingInflight = 4;
+constexpr int64_t kReducingChunk = 65536;
 // The widest access that every arch has.
 constexpr int64_t kVectorBytes = 16;
 // Loop counters, policy, uniform values and temporaries of one element; streams of 8 bytes mostly
@@ -161,17 +165,22 @@ int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t i
          (widest(streams) == 8 ? kWideBodyRegisters : kBodyRegisters);
 }
 
-Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
-                                          const ElementsLimits &limits,
-                                          const ScheduleOverrides &overrides) {
-  ElementsSchedule schedule;
-  schedule.vec = overrideOr(overrides, "vec", kVectorBytes / widest(streams));
-  if (auto legal = checkVec(schedule.vec, streams); !legal)
-    return legal.takeError();
-  schedule.inflight =
-      overrideOr(overrides, "inflight", ruleInflight(streams, limits, schedule.vec));
-  int64_t wanted = kThreadsFor[schedule.inflight > 1];
-  schedule.threads = overrideOr(overrides, "threads", std::min(wanted, limits.threadsPerBlock));
+namespace {
+
+/// What the skeletons start from, where a request fixes nothing.
+struct ElementsRule {
+  int64_t inflight, threads;
+  int64_t chunk; ///< 0: kTripsPerChunk trips of the block
+};
+
+Result<ElementsSchedule> scheduleBy(const ElementsRule &rule, int64_t vec,
+                                    const ElementsStreams &streams, const ElementsLimits &limits,
+                                    const ScheduleOverrides &overrides) {
+  ElementsSchedule schedule{};
+  schedule.vec = vec;
+  schedule.inflight = overrideOr(overrides, "inflight", rule.inflight);
+  schedule.threads =
+      overrideOr(overrides, "threads", std::min(rule.threads, limits.threadsPerBlock));
   if (auto legal = checkThreads(schedule.threads, limits); !legal)
     return legal.takeError();
   if (!fitRegisters(streams, limits, overrides, schedule))
@@ -185,12 +194,46 @@ Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
                           schedule.blocksPerSm),
                  "choose fewer, or leave it to the rule");
   int64_t trip = schedule.threads * schedule.vec * schedule.inflight;
-  schedule.chunk = overrideOr(overrides, "chunk", trip * kTripsPerChunk);
+  schedule.chunk = rule.chunk ? rule.chunk : overrideOr(overrides, "chunk", trip * kTripsPerChunk);
   if (schedule.chunk % trip)
     return usage(expected("chunk", "a multiple of threads*vec*inflight = " + std::to_string(trip),
                           schedule.chunk),
-                 "round it up");
+                 rule.chunk ? "choose powers of two" : "round it up");
   return schedule;
+}
+
+Result<int64_t> vectorOf(const ElementsStreams &streams, const ScheduleOverrides &overrides) {
+  const int64_t vec = overrideOr(overrides, "vec", kVectorBytes / widest(streams));
+  if (auto legal = checkVec(vec, streams); !legal)
+    return legal.takeError();
+  return vec;
+}
+
+} // namespace
+
+Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
+                                          const ElementsLimits &limits,
+                                          const ScheduleOverrides &overrides) {
+  Result<int64_t> vec = vectorOf(streams, overrides);
+  if (!vec)
+    return vec.takeError();
+  const int64_t inflight = overrideOr(overrides, "inflight", ruleInflight(streams, limits, *vec));
+  return scheduleBy({inflight, kThreadsFor[inflight > 1], /*chunk=*/0}, *vec, streams, limits,
+                    overrides);
+}
+
+Result<ElementsSchedule> scheduleReduction(const ElementsStreams &streams,
+                                           const ElementsLimits &limits,
+                                           const ScheduleOverrides &overrides) {
+  if (overrides.count("chunk"))
+    return usage("expected no chunk for a kernel that reduces, got " +
+                     std::to_string(overrides.find("chunk")->second),
+                 "leave it out: what is summed together does not depend on a schedule");
+  Result<int64_t> vec = vectorOf(streams, overrides);
+  if (!vec)
+    return vec.takeError();
+  return scheduleBy({kReducingInflight, kThreadsFor[1], kReducingChunk}, *vec, streams, limits,
+                    overrides);
 }
 
 } // namespace fw::passes

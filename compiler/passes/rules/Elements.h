@@ -1,4 +1,4 @@
-// The rule that schedules skeleton `chunk` of pattern `elements`, without MLIR.
+// The rules that schedule the skeletons of pattern `elements`, without MLIR.
 #pragma once
 
 #include "compiler/support/Error.h"
@@ -53,5 +53,11 @@ int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t i
 Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
                                           const ElementsLimits &limits,
                                           const ScheduleOverrides &overrides);
+
+/// The same for a kernel that reduces (skeleton norm_last_block): one partial per 65536 elements,
+/// whatever the arch, since results depend on it; a `chunk` of the request is refused.
+Result<ElementsSchedule> scheduleReduction(const ElementsStreams &streams,
+                                           const ElementsLimits &limits,
+                                           const ScheduleOverrides &overrides);
 
 } // namespace fw::passes
