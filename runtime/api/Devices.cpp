@@ -96,7 +96,7 @@ fw_status fw_preload(fw_context *context, const fw_program *program, int32_t dev
       return; // its code is linked already
     const driver::Driver &driver = *take(state.driver());
     auto current = take(driver::CurrentContext::ofDevice(driver, device_id));
-    take(compiled.cuda->module.load(driver, current.get(), state.modules));
+    take(compiled.cuda->module.load(driver, state.modules));
   });
 }
 

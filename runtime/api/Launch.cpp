@@ -22,6 +22,17 @@ launch::ScalarArray fw::api::scalarsOf(const fw_scalar *scalars, size_t count) {
 
 namespace {
 
+driver::CUfunction loadOutsideCapture(ContextState &context, const driver::Driver &driver,
+                                      const plan::CudaKernel &kernel, int device,
+                                      driver::CUstream stream) {
+  if (take(driver::isCapturing(driver, stream)))
+    throw Failure{{Code::USAGE,
+                   "expected a program that is loaded on device " + std::to_string(device) +
+                       " before its first launch is captured, got one that is not",
+                   "warm up first: call fw_preload or launch it once before the capture"}};
+  return take(kernel.module.load(driver, context.modules));
+}
+
 void launchOnCuda(ContextState &context, const ProgramState &compiled,
                   const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
                   driver::CUstream stream) {
@@ -34,18 +45,15 @@ void launchOnCuda(ContextState &context, const ProgramState &compiled,
     return;
   const driver::Driver &driver = *take(context.driver());
   auto current = take(driver::CurrentContext::ofStream(driver, stream, place.id));
-  const driver::Module &module = compiled.cuda->module;
-  if (!module.find(current.get()) && take(driver::isCapturing(driver, stream)))
-    throw Failure{{Code::USAGE,
-                   "expected a program that is loaded on device " + std::to_string(place.id) +
-                       " before its first launch is captured, got one that is not",
-                   "warm up first: call fw_preload or launch it once before the capture"}};
+  driver::CUfunction function = compiled.cuda->module.find(driver);
+  if (!function)
+    function = loadOutsideCapture(context, driver, *compiled.cuda, place.id, stream);
   const plan::DeviceWorld world{.driver = &driver,
                                 .context = current.get(),
                                 .device = place.id,
                                 .modules = &context.modules,
                                 .launches = &context.launches};
-  take(plan::launchOnce(world, program, *compiled.cuda, list, rows, stream));
+  take(plan::launchOnce(world, program, *compiled.cuda, list, rows, function, stream));
 }
 
 } // namespace

@@ -25,7 +25,12 @@ Module::~Module() {
     driver->cu().libraryUnload(library);
 }
 
-CUfunction Module::find(CUcontext context) const {
+CUfunction Module::find(const Driver &from) const {
+  ContextId context = 0;
+  return from.cu().ctxGetId(nullptr, &context) == Cu::SUCCESS ? find(context) : nullptr;
+}
+
+CUfunction Module::find(ContextId context) const {
   for (const Loaded *link = loaded.load(std::memory_order_acquire); link; link = link->next)
     if (link->context == context)
       return link->function;
@@ -53,8 +58,10 @@ Result<void> Module::loadLibrary(const Driver &from) {
   return {};
 }
 
-Result<CUfunction> Module::load(const Driver &from, CUcontext context,
-                                std::atomic<uint64_t> &loads) {
+Result<CUfunction> Module::load(const Driver &from, std::atomic<uint64_t> &loads) {
+  ContextId context = 0;
+  if (CUresult result = from.cu().ctxGetId(nullptr, &context); result != Cu::SUCCESS)
+    return asError(from, result, "asking for the current context");
   std::lock_guard lock(mutex);
   if (CUfunction known = find(context))
     return known;

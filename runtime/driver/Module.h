@@ -18,20 +18,25 @@ public:
   Module(const Module &) = delete;
   ~Module();
 
-  /// The kernel as a function of the current context, `context`, or null where it is not loaded
-  /// there yet. No lock, no call of the driver.
-  CUfunction find(CUcontext context) const;
+  /// The kernel as a function of the current context, or null where it is not loaded there yet. No
+  /// lock, one short call of the driver.
+  CUfunction find(const Driver &driver) const;
 
   /// Loads it where it is not there yet. `loads` counts libraries made.
-  Result<CUfunction> load(const Driver &driver, CUcontext context, std::atomic<uint64_t> &loads);
+  Result<CUfunction> load(const Driver &driver, std::atomic<uint64_t> &loads);
 
 private:
+  /// No other context of the process, past or future, has the same; a new one may well have the
+  /// address of one that is gone.
+  using ContextId = unsigned long long;
+
   /// Functions found so far. Links are only ever put in front, so readers need no lock.
   struct Loaded {
-    CUcontext context;
+    ContextId context;
     CUfunction function;
     const Loaded *next;
   };
+  CUfunction find(ContextId context) const;
   Result<void> loadLibrary(const Driver &driver);
 
   std::string_view image;

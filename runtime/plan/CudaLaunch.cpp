@@ -36,7 +36,7 @@ Result<std::unique_ptr<CudaLaunch>> CudaLaunch::make(const DeviceWorld &world,
                                                      std::span<const Group> groups,
                                                      std::vector<size_t> chosen) {
   std::unique_ptr<CudaLaunch> made(new CudaLaunch(world, kernel, std::move(chosen)));
-  auto function = kernel.module.load(*world.driver, world.context, *world.modules);
+  auto function = kernel.module.load(*world.driver, *world.modules);
   if (!function)
     return function.takeError();
   made->function = *function;

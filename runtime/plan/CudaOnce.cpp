@@ -101,14 +101,8 @@ private:
 
 Result<void> launchOnce(const DeviceWorld &world, const launch::Program &program,
                         const CudaKernel &kernel, const launch::TensorList &list,
-                        const launch::ScalarRows &rows, driver::CUstream stream) {
-  driver::CUfunction function = kernel.module.find(world.context);
-  if (!function) {
-    auto loaded = kernel.module.load(*world.driver, world.context, *world.modules);
-    if (!loaded)
-      return loaded.takeError();
-    function = *loaded;
-  }
+                        const launch::ScalarRows &rows, driver::CUfunction function,
+                        driver::CUstream stream) {
   return OnceLauncher(world, program, kernel, function, stream).run(list, rows);
 }
 

@@ -76,7 +76,7 @@ Result<Prologue> Prologue::make(const DeviceWorld &world, const CudaKernel &kern
   Result<driver::Module *> module = world.scalarsModule();
   if (!module)
     return module.takeError();
-  auto function = (*module)->load(*world.driver, world.context, *world.modules);
+  auto function = (*module)->load(*world.driver, *world.modules);
   if (!function)
     return function.takeError();
 

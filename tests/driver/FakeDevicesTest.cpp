@@ -1,6 +1,7 @@
 // Devices and contexts.
 #include "tests/driver/Cuda.h"
 
+#include <set>
 #include <thread>
 
 namespace fw::driver {
@@ -145,6 +146,45 @@ TEST_F(CudaDevices, ContextsOfUsers) {
   OK(cu.ctxDestroy(made));
   OK(cu.ctxGetCurrent(&current));
   EXPECT_EQ(current, context);
+}
+
+TEST_F(CudaDevices, EveryContextHasANumberOfItsOwn) {
+  const auto idOf = [&](CUcontext of) {
+    unsigned long long id = 0;
+    EXPECT_EQ(cu.ctxGetId(of, &id), Answer::SUCCESS);
+    return id;
+  };
+  std::set<unsigned long long> seen = {idOf(context)};
+  for (int round = 0; round < 4; ++round) { // a new context may have the address of an old one
+    CUcontext made = nullptr;
+    OK(cu.ctxCreateOf13 ? cu.ctxCreateOf13(&made, nullptr, 0, 0) : cu.ctxCreate(&made, 0, 0));
+    const unsigned long long id = idOf(made);
+    EXPECT_EQ(idOf(nullptr), id) << "null: the current one";
+    EXPECT_EQ(idOf(made), id);
+    EXPECT_TRUE(seen.insert(id).second) << "given again: " << id;
+    OK(cu.ctxDestroy(made));
+  }
+  EXPECT_EQ(idOf(nullptr), idOf(context));
+}
+
+TEST_F(FakeDevices, AHandleMayBeGivenAgain) {
+  fake.reuse_contexts(1);
+  CUcontext first = nullptr, second = nullptr, third = nullptr;
+  unsigned long long before = 0, after = 0;
+  OK(cu.ctxCreate(&first, 0, 0));
+  OK(cu.ctxGetId(first, &before));
+  const CUstream own = stream();
+  OK(cu.ctxDestroy(first));
+  EXPECT_EQ(cu.ctxGetId(first, &after), Answer::CONTEXT_IS_DESTROYED);
+  OK(cu.ctxCreate(&second, 0, 0));
+  EXPECT_EQ(second, first);
+  OK(cu.ctxGetId(second, &after));
+  EXPECT_NE(after, before);
+  EXPECT_EQ(cu.streamSynchronize(own), Answer::INVALID_HANDLE);
+  OK(cu.ctxCreate(&third, 0, 0));
+  EXPECT_NE(third, second);
+  OK(cu.ctxDestroy(third));
+  OK(cu.ctxDestroy(second));
 }
 
 TEST_F(FakeDevices, ThingsBelongToTheirContext) {

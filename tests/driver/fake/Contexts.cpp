@@ -8,13 +8,19 @@ namespace {
 
 std::shared_ptr<Context> make(CUdevice device, bool isPrimary) {
   auto context = std::make_shared<Context>();
+  context->id = Handles::next();
   context->device = device;
   context->isPrimary = isPrimary;
   context->legacy = std::make_shared<Stream>();
   context->legacy->context = context.get();
   context->legacy->isLegacy = true;
   context->streams = {context->legacy};
-  world().contexts.add(context);
+  if (CUcontext gone = State::get().reusesContexts ? world().lastDestroyed : nullptr) {
+    world().lastDestroyed = nullptr;
+    world().forgotten.push_back(world().contexts.replace(gone, context));
+  } else {
+    world().contexts.add(context);
+  }
   return context;
 }
 
@@ -63,6 +69,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     primary = make(device, true).get();
   if (primary->retained++ == 0) {
     primary->isAlive = true;
+    primary->id = Handles::next();
     primary->broken = 0;
   }
   *context = primary->handle;
@@ -97,6 +104,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
   if (!context || !context->isAlive || context->isPrimary)
     return Answer::INVALID_CONTEXT;
   destroy(call.lock, *context);
+  world().lastDestroyed = handle;
   auto &stack = Thread::get().contexts;
   if (!stack.empty() && stack.back() == handle)
     stack.pop_back();
@@ -118,6 +126,19 @@ CUresult cuCtxGetDevice(CUdevice *device) {
   if (!call.context)
     return Answer::INVALID_CONTEXT;
   *device = call.context->device;
+  return Answer::SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long *id) {
+  FAKE_CALL(cuCtxGetId, INIT);
+  if (!id)
+    return Answer::INVALID_VALUE;
+  const Context *context = handle ? known(handle) : call.context;
+  if (!context)
+    return Answer::INVALID_CONTEXT;
+  if (!context->isAlive)
+    return Answer::CONTEXT_IS_DESTROYED;
+  *id = context->id;
   return Answer::SUCCESS;
 }
 

@@ -82,7 +82,7 @@ void fake_cuda_reset(void) {
   state.settings = Settings::ofEnvironment();
   state.failures = {};
   state.launchFault = {};
-  state.launchNothing = false;
+  state.launchNothing = state.reusesContexts = false;
   state.violations.clear();
   Thread::get() = {};
 }
@@ -144,6 +144,11 @@ void fake_cuda_forget_kernels(void) {
 void fake_cuda_launch_nothing(int nothing) {
   const std::lock_guard lock(State::get().mutex);
   State::get().launchNothing = nothing;
+}
+
+void fake_cuda_reuse_contexts(int reuse) {
+  const std::lock_guard lock(State::get().mutex);
+  State::get().reusesContexts = reuse;
 }
 
 void fake_cuda_seed(uint64_t seed) { State::get().seed = seed; }

@@ -23,6 +23,7 @@ struct Op;
 
 struct Context {
   CUcontext handle = nullptr;
+  unsigned long long id = 0; ///< never given again, even where the handle is
   int device = 0;
   bool isPrimary = false;
   unsigned retained = 0; ///< of a primary one

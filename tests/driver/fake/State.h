@@ -11,12 +11,14 @@
 #include <condition_variable>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace fw::driver::fake {
 
 using Lock = std::unique_lock<std::mutex>;
 
-/// Handles are never given twice in a process, so a stale one is always known as such.
+/// Handles are never given twice in a process, so a stale one is always known as such; contexts'
+/// may be, where a test asks for it.
 class Handles {
 public:
   static uintptr_t next();
@@ -31,6 +33,11 @@ public:
   std::shared_ptr<Object> find(Handle handle) const {
     const auto found = objects.find(handle);
     return found == objects.end() ? nullptr : found->second;
+  }
+  /// Gives `object` a handle that another has; the other.
+  std::shared_ptr<Object> replace(Handle handle, std::shared_ptr<Object> object) {
+    object->handle = handle;
+    return std::exchange(objects.at(handle), std::move(object));
   }
   std::shared_ptr<Object> take(Handle handle) {
     auto node = objects.extract(handle);
@@ -70,6 +77,8 @@ struct World {
   bool isInitialized = false;
   std::vector<Device> devices;
   Table<CUcontext, Context> contexts; ///< never taken out: a destroyed one must be known as such
+  CUcontext lastDestroyed = nullptr;
+  std::vector<std::shared_ptr<Context>> forgotten; ///< another has its handle
   Table<CUstream, Stream> streams;
   Table<CUevent, Event> events;
   Table<CUlibrary, Library> libraries;
@@ -97,7 +106,7 @@ struct State {
   Settings settings = Settings::ofEnvironment();
   World world;
   std::unordered_map<std::string, fake_cuda_kernel> twins; ///< by symbol
-  bool launchNothing = false;
+  bool launchNothing = false, reusesContexts = false;
   std::atomic<uint64_t> seed = 1;
   std::array<uint64_t, size_t(Function::COUNT)> calls{};
   std::array<Planned, size_t(Function::COUNT)> failures{};

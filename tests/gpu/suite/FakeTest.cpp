@@ -102,6 +102,41 @@ TEST_F(Calls, a_launch_of_a_short_list_launches_once) {
     EXPECT_EQ(calls.find(never), std::string::npos) << calls;
 }
 
+// --- Contexts that come and go -------------------------------------------------------------------
+
+class Successors : public FakeTest {
+protected:
+  void TearDown() override {
+    gpu.fake.reuse_contexts(0);
+    FakeTest::TearDown();
+  }
+};
+
+TEST_F(Successors, a_context_at_the_address_of_one_that_is_gone) {
+  const Kernel &adamw = compiled("adamw");
+  gpu.fake.reuse_contexts(1);
+  cuda::Handle last = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    cuda::Handle own = nullptr;
+    EXPECT_CUDA(cuCtxCreate_v2(&own, 0, 0)); // is current from here on
+    EXPECT_TRUE(!last || own == last);
+    last = own;
+    {
+      cuda::Stream stream;
+      Numbers<int64_t> t(context(), onGpu, {1});
+      Trial onDevice(context(), onGpu, {{&adamw, list}}),
+          reference(context(), onCpu, {{&adamw, list}});
+      onDevice.launch(step(1), stream);
+      onDevice.run(Scalars().setData("t", t.data(), "i64", 1, true), stream);
+      for (double number : {1, 2})
+        reference.run(step(number));
+      expectSame(onDevice, reference, stream);
+    }
+    EXPECT_CUDA(cuCtxDestroy_v2(own));
+  }
+  EXPECT_CUDA(cuCtxSetCurrent(gpu.primary));
+}
+
 // --- Errors that come late -----------------------------------------------------------------------
 
 class Late : public FakeTest {};
