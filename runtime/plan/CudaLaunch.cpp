@@ -192,7 +192,7 @@ Result<void> CudaLaunch::prepare(std::span<const Group> groups, const RunScalars
                                  bool capturing) {
   if (Result<void> updated = updateTables(stream, capturing); !updated)
     return updated;
-  usesPrologue = false;
+  usesPrologue = hasCounted = false;
   if (kernel.slots > 0 || !counters.empty()) {
     const bool byEntry = scalars.variesByEntry(groupNumbers);
     std::span<const RowPlace> rows = byEntry ? entryRows : groupRows;
@@ -219,9 +219,11 @@ void CudaLaunch::freeze() {
 }
 
 Result<void> CudaLaunch::launch(driver::CUstream stream) {
-  if (usesPrologue)
+  if (usesPrologue) {
     if (Result<void> launched = prologue->launch(world, stream); !launched)
       return launched;
+    hasCounted = true;
+  }
   if (chunks.empty())
     return {};
   ++*world.launches;
@@ -231,6 +233,10 @@ Result<void> CudaLaunch::launch(driver::CUstream stream) {
                                                        kernel.threads, 1, 1, 0, stream, parameters,
                                                        nullptr),
                        "launching a kernel");
+}
+
+Result<void> CudaLaunch::takeBack(driver::CUstream stream) {
+  return hasCounted ? prologue->takeBack(world, stream) : Result<void>();
 }
 
 size_t CudaLaunch::workspaceBytes() const {

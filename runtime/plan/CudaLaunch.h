@@ -37,6 +37,8 @@ public:
                        std::span<const ScalarCounter> counters, driver::CUstream stream,
                        bool capturing);
   Result<void> launch(driver::CUstream stream);
+  /// Takes back the steps that this run has counted on the device.
+  Result<void> takeBack(driver::CUstream stream);
 
   uint64_t blocks() const { return chunks.size(); }
   /// Of kernels, in the run that was prepared last.
@@ -76,6 +78,7 @@ private:
   std::vector<double> hyperValues, slotValues; ///< of the rows, kept for their memory
   std::optional<Prologue> prologue;
   bool usesPrologue = false; ///< in the run that was prepared last
+  bool hasCounted = false;   ///< in that run: its prologue is queued
   ElementsArguments arguments;
 };
 

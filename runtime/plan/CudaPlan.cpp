@@ -61,10 +61,7 @@ public:
       if (!ready)
         return ready;
     }
-    for (auto &launch : launches)
-      if (Result<void> launched = launch->launch(stream); !launched)
-        return launched;
-    return {};
+    return launchAll(stream);
   }
 
   Stats stats() const override {
@@ -78,6 +75,28 @@ public:
   }
 
 private:
+  Result<void> launchAll(driver::CUstream stream) {
+    bool hasWritten = false; // tensors, by a kernel that is queued
+    for (auto &launch : launches) {
+      if (Result<void> launched = launch->launch(stream); !launched)
+        return stoppedBy(launched.takeError(), hasWritten, stream);
+      hasWritten = hasWritten || launch->blocks() > 0;
+    }
+    return {};
+  }
+
+  /// The error of a run of which kernels are queued already, with what they leave behind.
+  Error stoppedBy(Error error, bool hasWritten, driver::CUstream stream) {
+    if (hasWritten) {
+      error.text += ", behind kernels of the same run: some groups have had this step";
+      error.remedy += "; restore the tensors and the step before the next run";
+    } else if (!launches.front()->takeBack(stream)) {
+      error.text += ", and the step that was counted for it cannot be taken back";
+      error.remedy += "; restore the step before the next run";
+    }
+    return error;
+  }
+
   size_t hyperCount() const { return groups.empty() ? 0 : groups.front().program->hypers.size(); }
 
   const DeviceWorld world;

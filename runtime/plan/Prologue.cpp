@@ -128,7 +128,8 @@ Result<void> Prologue::sendProgram(const DeviceWorld &world) {
                .constantCount = uint32_t(scalars.constants.size()),
                .slotCount = uint32_t(scalars.slots.size()),
                .inputCount = uint32_t(scalars.inputs.size()),
-               .doubles = kernel->doubleScalars};
+               .doubles = kernel->doubleScalars,
+               .countBy = 1};
   return program.update(world, bytes, nullptr, false);
 }
 
@@ -154,7 +155,21 @@ Result<void> Prologue::prepare(const DeviceWorld &world, const RunScalars &scala
 }
 
 Result<void> Prologue::launch(const DeviceWorld &world, driver::CUstream stream) {
-  void *parameters[] = {&arguments};
+  return launch(world, arguments, stream);
+}
+
+Result<void> Prologue::takeBack(const DeviceWorld &world, driver::CUstream stream) {
+  if (arguments.counterCount == 0)
+    return {};
+  ScalarsLaunch back = arguments;
+  back.rows = 0;
+  back.countBy = -1;
+  return launch(world, back, stream);
+}
+
+Result<void> Prologue::launch(const DeviceWorld &world, ScalarsLaunch launch,
+                              driver::CUstream stream) {
+  void *parameters[] = {&launch};
   ++*world.launches;
   return driver::check(*world.driver,
                        world.driver->cu().launchKernel(function, 1, 1, 1, ScalarsLaunch::THREADS, 1,

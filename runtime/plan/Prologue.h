@@ -26,6 +26,8 @@ public:
                        std::span<const RowPlace> rows, std::span<const ScalarCounter> counters,
                        driver::CUstream stream, bool capturing);
   Result<void> launch(const DeviceWorld &world, driver::CUstream stream);
+  /// Takes back, in the order of the stream, what the last launch counted.
+  Result<void> takeBack(const DeviceWorld &world, driver::CUstream stream);
 
   /// Where the rows are after the launch.
   uint64_t table() const { return results.address(); }
@@ -37,6 +39,7 @@ private:
   Result<void> allocate(const DeviceWorld &world, size_t mostRows);
   /// Sends operations, constants and slots.
   Result<void> sendProgram(const DeviceWorld &world);
+  Result<void> launch(const DeviceWorld &world, ScalarsLaunch launch, driver::CUstream stream);
 
   const CudaKernel *kernel = nullptr;
   driver::CUfunction function = nullptr;

@@ -12,17 +12,19 @@ struct ScalarValues {
   double values[ScalarsLaunch::VALUES]; // [value][lane], constants left out
 };
 
-template <class T> FW_INLINE void countUp(u64 address) { *reinterpret_cast<T *>(address) += T{1}; }
-FW_INLINE void countUp(const ScalarCounter &counter) {
+template <class T> FW_INLINE void count(u64 address, int by) {
+  *reinterpret_cast<T *>(address) += static_cast<T>(by);
+}
+FW_INLINE void count(const ScalarCounter &counter, int by) {
   switch (counter.type) {
   case ScalarType::F32:
-    return countUp<float>(counter.address);
+    return count<float>(counter.address, by);
   case ScalarType::F64:
-    return countUp<double>(counter.address);
+    return count<double>(counter.address, by);
   case ScalarType::I32:
-    return countUp<int>(counter.address);
+    return count<int>(counter.address, by);
   case ScalarType::I64:
-    return countUp<i64>(counter.address);
+    return count<i64>(counter.address, by);
   }
 }
 
@@ -89,7 +91,7 @@ struct ScalarLane {
 FW_INLINE void scalars(const ScalarsLaunch &launch) {
 #pragma unroll 1
   for (u32 k = threadIdx.x; k < launch.counterCount; k += ScalarsLaunch::THREADS)
-    countUp(launch.counters[k]);
+    count(launch.counters[k], launch.countBy);
   __syncthreads();
 
   const u32 lanes = ScalarsLaunch::lanes(launch.inputCount, launch.operationCount);

@@ -2,7 +2,7 @@
 //
 //   extern "C" __global__ void fw_scalars(const __grid_constant__ fw::ScalarsLaunch launch)
 //
-// One block of ScalarsLaunch::THREADS threads counts up the numbers of `counters` and then computes
+// One block of ScalarsLaunch::THREADS threads counts the numbers of `counters` and then computes
 // every row of the scalar table from the row's inputs. All tables lie in device memory.
 #pragma once
 
@@ -23,7 +23,7 @@ struct ScalarSource {
 };
 static_assert(sizeof(ScalarSource) == 24, "the device reads tables of sources");
 
-/// A number to which one is added, before any row is computed.
+/// A number that is counted, before any row is computed.
 struct ScalarCounter {
   u64 address;
   ScalarType type;
@@ -46,7 +46,7 @@ struct ScalarsLaunch {
   u32 operationCount, constantCount, slotCount, inputCount, counterCount;
   u32 rows;
   u32 doubles; // 1: the table is of f64
-  u32 reserved;
+  int countBy; // what counters are given: 1, or -1 where a count is taken back
 
   /// Rows that the block computes at a time. 0: a program of so many inputs and operations is too
   /// long for the kernel.

@@ -44,6 +44,7 @@ Case::Case(const jit::ScalarProgram &program, uint32_t rows, bool doubles)
   launch.slotCount = static_cast<uint32_t>(program.slots.size());
   launch.inputCount = static_cast<uint32_t>(program.inputs.size());
   launch.rows = rows;
+  launch.countBy = 1;
   launch.doubles = doubles;
   sources.resize(size_t(rows) * launch.inputCount);
   cells.resize(sources.size());
@@ -87,7 +88,7 @@ void Case::count(Cell &cell) {
 
 const ScalarsLaunch &Case::prepare() {
   for (Cell &cell : memory)
-    cell.read = readOf(cell, cell.counts);
+    cell.read = readOf(cell, cell.counts ? launch.countBy : 0);
   launch.operations = program.operations.data();
   launch.constants = constants.data();
   launch.slots = program.slots.data();

@@ -29,8 +29,10 @@ public:
   /// Input `input` of `row`: a value, or a number in memory.
   void setValue(uint32_t row, uint32_t input, double value);
   void setCell(uint32_t row, uint32_t input, const Cell &cell);
-  /// The cell is counted up before the rows are computed.
+  /// The cell is counted before the rows are computed.
   void count(Cell &cell);
+  /// Counters get `by` instead of 1.
+  void countBy(int by) { launch.countBy = by; }
 
   /// The launch; the tables live as long as the case, which must not change any more.
   const ScalarsLaunch &prepare();

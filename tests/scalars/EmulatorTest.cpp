@@ -229,6 +229,16 @@ TEST(Scalars, CountersAreServedWithoutAnyRow) {
   EXPECT_EQ(run(data), "");
 }
 
+TEST(Scalars, CountsAreTakenBack) {
+  for (ScalarType type : {ScalarType::F32, ScalarType::F64, ScalarType::I32, ScalarType::I64}) {
+    Case data(longSum(1), 0, false);
+    for (int k = 0; k < 300; ++k)
+      data.count(data.addCell(type, k));
+    data.countBy(-1);
+    EXPECT_EQ(run(data), "") << unsigned(type);
+  }
+}
+
 // --- Mutants -------------------------------------------------------------------------------------
 
 TEST(Scalars, EveryMutantIsCaught) {
@@ -244,11 +254,12 @@ TEST(Scalars, EveryMutantIsCaught) {
         data.count(cell);
         data.setCell(599 - row, 0, cell);
       }
+      data.countBy(seed % 2 ? 1 : -1);
       found = run(*kernel, data, seed);
     }
     EXPECT_NE(found, "") << kernel->name << " passes";
   }
-  EXPECT_EQ(mutants, 10);
+  EXPECT_EQ(mutants, 11);
 }
 
 } // namespace

@@ -16,8 +16,9 @@ struct Mutant {
 const Mutant mutants[] = {
     {"emitted", "", ""},
     {"no_barrier", "  __syncthreads();\n", ""},
-    {"counter_twice", "countUp(launch.counters[k]);",
-     "countUp(launch.counters[k]), countUp(launch.counters[k]);"},
+    {"counter_twice", "count(launch.counters[k], launch.countBy);",
+     "count(launch.counters[k], 2 * launch.countBy);"},
+    {"counter_up_only", "launch.counters[k], launch.countBy);", "launch.counters[k], 1);"},
     {"counter_missed", "k < launch.counterCount;", "k + 1 < launch.counterCount;"},
     {"counter_stride", "k += ScalarsLaunch::THREADS", "k += ScalarsLaunch::THREADS + 1"},
     {"row_stride", "row += lanes", "row += ScalarsLaunch::THREADS"},

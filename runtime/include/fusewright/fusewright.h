@@ -342,8 +342,10 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
  *
  * Threads. One thread at a time uses a plan. Runs are ordered by the streams they are given.
  *
- * Errors. A call that fails leaves plan and tensors as they were. What the device reports later
- * comes back from the next call on any plan of that device, with FW_DEVICE.
+ * Errors. A call that fails leaves plan and tensors as they were, and the numbers that `advance`
+ * counts. A run that the driver stops between two of its kernels cannot; its error then says that
+ * some groups have had the step, or that a step stays counted. What the device reports later comes
+ * back from the next call on any plan of that device, with FW_DEVICE.
  */
 typedef struct fw_plan fw_plan;
 

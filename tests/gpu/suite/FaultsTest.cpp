@@ -72,19 +72,68 @@ TEST_F(Faults, runs_change_nothing_when_they_fail) {
         reference(context(), onCpu, {{&adamw, list}});
     t.write({0});
     const bool isMemory = std::string(function) == "cuMemAlloc_v2";
-    bool isLaunched = false;
     failEvery(
         function, isMemory ? cuda::OUT_OF_MEMORY : 999, isMemory ? FW_OUT_OF_MEMORY : FW_DEVICE,
         [&] { return runOf(trial.plan(), {}); },
         [&] {
           EXPECT_EQ(trial.image(), trial.arena().bytes) << function;
-          // The prologue is a launch of its own: it may have counted before the next one failed.
-          isLaunched |= t.read() != std::vector<int64_t>{0};
-          t.write({0});
+          EXPECT_EQ(t.read(), std::vector<int64_t>{0}) << function;
         });
-    EXPECT_TRUE(!isLaunched || std::string(function) == "cuLaunchKernel") << function;
+    EXPECT_EQ(t.read(), std::vector<int64_t>{1}) << function;
     reference.run(step(1));
     expectSame(trial, reference);
+  }
+}
+
+/// The prologue is a launch of its own, which has counted when the next one is refused.
+TEST_F(Faults, a_step_of_a_captured_run_that_fails_is_taken_back) {
+  const Kernel &adamw = compiled("adamw");
+  Numbers<int64_t> t(context(), onGpu, {0});
+  Trial trial(context(), onGpu, {{&adamw, list, Scalars().setData("t", t.data(), "i64", 1, true)}}),
+      reference(context(), onCpu, {{&adamw, list}});
+  cuda::Stream stream;
+  cuda::Graph graph(stream, [&] {
+    ASSERT_TRUE(gpu.fake.fail("cuLaunchKernel", 2, 701));
+    EXPECT_FAULT(fw_plan_run(trial.plan(), nullptr, 0, stream, nullptr), FW_DEVICE,
+                 "LAUNCH_OUT_OF_RESOURCES");
+    trial.run({}, stream);
+  });
+  EXPECT_EQ(graph.nodes(), 4u);
+  for (int run = 1; run <= 2; ++run) {
+    graph.launch(stream);
+    reference.run(step(run));
+  }
+  expectSame(trial, reference, stream);
+  EXPECT_EQ(t.read(), std::vector<int64_t>{2});
+}
+
+TEST_F(Faults, a_step_that_cannot_be_taken_back_is_told) {
+  const Kernel &adamw = compiled("adamw");
+  Numbers<int64_t> t(context(), onGpu, {0});
+  Trial trial(context(), onGpu, {{&adamw, list, Scalars().setData("t", t.data(), "i64", 1, true)}});
+  gpu.fake.fault_launch(1, cuda::LAUNCH_FAILED);
+  EXPECT_FAULT(runOf(trial.plan(), {}), FW_DEVICE, "counted for it cannot be taken back");
+  EXPECT_FAULT(runOf(trial.plan(), {}), FW_DEVICE, "of earlier work");
+  EXPECT_EQ(api::lastError().find("taken back"), std::string::npos) << "nothing was counted";
+  gpu.fake.heal();
+  EXPECT_EQ(t.read(), std::vector<int64_t>{1});
+  EXPECT_EQ(trial.image(), trial.arena().bytes);
+}
+
+/// Two programs that count one step: the kernel of the second is refused.
+TEST_F(Faults, a_run_that_stops_between_programs_says_what_is_done) {
+  const Kernel &adamw = compiled("adamw"), &narrow = compiled("adamw_grad_bf16");
+  for (bool isFirstEmpty : {false, true}) {
+    Numbers<int64_t> t(context(), onGpu, {0});
+    const Scalars counts = Scalars().setData("t", t.data(), "i64", 1, true);
+    const List first = isFirstEmpty ? vectors({0}) : list;
+    Trial trial(context(), onGpu, {{&adamw, first, counts}, {&narrow, list, counts}});
+    ASSERT_TRUE(gpu.fake.fail("cuLaunchKernel", isFirstEmpty ? 3 : 4, 701));
+    EXPECT_FAULT(runOf(trial.plan(), {}), FW_DEVICE,
+                 isFirstEmpty ? "LAUNCH_OUT_OF_RESOURCES" : "some groups have had this step");
+    EXPECT_EQ(t.read(), std::vector<int64_t>{isFirstEmpty ? 0 : 1});
+    EXPECT_EQ(trial.arena(0).check(trial.image(0), step(1)), "");
+    EXPECT_EQ(trial.image(1), trial.arena(1).bytes);
   }
 }
 
