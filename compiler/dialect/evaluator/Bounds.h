@@ -24,6 +24,7 @@ template <class T> struct Bounds {
   using Real = Interval<T>;
   using Truth = evaluator::Truth;
   using Stored = Bound;
+  static constexpr bool REDUCES = true;
 
   /// How an arithmetic format rounds.
   struct Format {
@@ -109,6 +110,24 @@ template <class T> struct Bounds {
   static T halfUlp(const Dtype &dtype, T x) {
     const int exponent = x == 0 || std::isinf(x) ? dtype.emin : std::ilogb(x);
     return std::ldexp(T(1), std::max(exponent, dtype.emin) - dtype.digits);
+  }
+  /// What is in memory after a run that may have been skipped: `old`, `now` or, undecided, either.
+  static Stored kept(Truth skipped, double old, const Stored &now, const Dtype &dtype) {
+    const Stored before = store(constant(old), dtype, dtype);
+    if (!skipped.mayFail)
+      return before;
+    return !skipped.mayHold ? now : skipped.value ? either(before, now) : either(now, before);
+  }
+  static Stored either(Stored a, const Stored &b) {
+    if (!std::isnan(b.lo)) {
+      a.lo = std::fmin(a.lo, b.lo); // NaN where there was no number
+      a.hi = std::fmax(a.hi, b.hi);
+    }
+    a.nan |= b.nan;
+    a.bound = std::isnan(a.value) && !std::isnan(a.lo)
+                  ? std::numeric_limits<double>::infinity()
+                  : std::max({a.bound, gap(a.value, a.lo), gap(a.hi, a.value)});
+    return a;
   }
   static Real constant(double x) { return exactly(T(x)); }
   static Real fromInt(int64_t x, const Format &f) {

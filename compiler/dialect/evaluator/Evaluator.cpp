@@ -16,6 +16,13 @@ Error mismatch(std::string expected, std::string got) {
 
 std::string count(size_t n, const char *what) { return std::to_string(n) + " " + what; }
 
+/// The elements that an operand of `scope` has in each of its tensors.
+std::vector<size_t> sizesOf(fuse::ScopeAttr scope, const std::vector<size_t> &sizes) {
+  if (scope.getLevel() == fuse::ScopeLevel::All)
+    return {1};
+  return scope.isUniform() ? std::vector<size_t>(sizes.size(), 1) : sizes;
+}
+
 Result<void> checkTensors(StringRef operand, const std::vector<std::span<const double>> &tensors,
                           const std::vector<size_t> &sizes) {
   const std::string where = " of operand '" + operand.str() + "'";
@@ -30,7 +37,7 @@ Result<void> checkTensors(StringRef operand, const std::vector<std::span<const d
 
 Result<void> checkScalars(fuse::OpOp op, const Inputs &inputs) {
   const size_t rows = inputs.scalars.size(), tensors = inputs.sizes.size();
-  if (rows != 1 && rows != tensors)
+  if (rows != 1 && (rows == 0 || rows != tensors))
     return mismatch("1 row of scalars or one for each of " + count(tensors, "tensors"),
                     count(rows, "rows"));
   for (const std::vector<double> &row : inputs.scalars)
@@ -41,15 +48,17 @@ Result<void> checkScalars(fuse::OpOp op, const Inputs &inputs) {
 }
 
 Result<void> check(fuse::OpOp op, const std::vector<bool> &reads, const Inputs &inputs) {
-  if (!op.getDomain().isElements())
-    return Error{Code::USAGE, "expected an op over elements, got an op over axes",
+  if (!op.getDomain().isElements() && !op.getDomain().isScalars())
+    return Error{Code::USAGE, "expected an op over elements or scalars, got an op over axes",
                  "ops over rows and axes are not evaluated yet"};
   if (inputs.data.size() != op.getOperands().size())
     return mismatch("data for " + count(op.getOperands().size(), "operands"),
                     std::to_string(inputs.data.size()));
   for (auto [k, operand] : llvm::enumerate(op.getOperands().getAsRange<fuse::OperandAttr>()))
     if (reads[k])
-      if (auto checked = checkTensors(operand.getName(), inputs.data[k], inputs.sizes); !checked)
+      if (auto checked = checkTensors(operand.getName(), inputs.data[k],
+                                      sizesOf(operand.getScope(), inputs.sizes));
+          !checked)
         return checked;
   return checkScalars(op, inputs);
 }
@@ -64,14 +73,17 @@ Result<Outputs<typename D::Stored>> planAndRun(fuse::OpOp op, const Inputs &inpu
   return run(*planned, op, inputs);
 }
 
-/// Whether elements are computed in f64.
+/// Whether elements are computed in f64, or there is nothing but the scalar program.
 bool isDouble(fuse::OpOp op) {
-  return llvm::any_of(op.getBody().front(), [](Operation &inner) {
-    if (auto write = dyn_cast<fuse::WriteOp>(inner))
-      return write.getValue().getType().isF64();
-    auto read = dyn_cast<fuse::ReadOp>(inner);
-    return read && read.getType().isF64();
-  });
+  auto isElement = [&](StringRef operand) {
+    return !fuse::findOperand(op.getOperands(), operand).getScope().isUniform();
+  };
+  return op.getDomain().isScalars() || llvm::any_of(op.getBody().front(), [&](Operation &inner) {
+           if (auto write = dyn_cast<fuse::WriteOp>(inner))
+             return isElement(write.getOperand()) && write.getValue().getType().isF64();
+           auto read = dyn_cast<fuse::ReadOp>(inner);
+           return read && isElement(read.getOperand()) && read.getType().isF64();
+         });
 }
 
 } // namespace

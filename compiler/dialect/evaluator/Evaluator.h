@@ -4,7 +4,10 @@
 //   evaluate    values in higher precision, each with the bound that a kernel that works stays in
 //   interpret   the exact storage words of kernels, from a module after the pass `fma`
 //
-// Both take an op after specialise and features (dtypes are final) whose operands are elements.
+// Both take an op after specialise and features (dtypes are final) over elements or scalars. A sum
+// is bounded for every order of a backend that adds at most 65536 elements of one tensor in element
+// precision, each through at most 8208 roundings, and those partials in f64 (Reducer.h); its bits
+// are not interpreted. The world is one process.
 #pragma once
 
 #include "compiler/support/Error.h"
@@ -23,10 +26,12 @@ namespace fw::evaluator {
 
 /// Host data of an evaluation: a list of flat tensors for each operand.
 struct Inputs {
-  /// Elements of each tensor; all operands have the same.
+  /// Elements of each tensor; all operands with a value per element have the same. Empty for an op
+  /// over scalars.
   std::vector<size_t> sizes;
-  /// [operand, in the op's order][tensor], decoded from storage. An operand that the op does not
-  /// read may have no tensors.
+  /// [operand, in the op's order][tensor], decoded from storage. An operand with a value per tensor
+  /// has one element in each, one with a value in all has one tensor of one element. An operand
+  /// that the op does not read may have no tensors, unless a skipped run would leave it as it is.
   std::vector<std::vector<std::span<const double>>> data;
   /// Rows of scalars in the op's order; ints and bools are whole numbers and 0 or 1. One row serves
   /// all tensors, else there is one for each.
@@ -65,8 +70,7 @@ using Bits = Outputs<uint64_t>;
 Result<Evaluation> evaluate(fuse::OpOp op, const Inputs &inputs);
 Result<Bits> interpret(fuse::OpOp op, const Inputs &inputs);
 
-/// Names of the operations that both modes know, and of those that they refuse by name.
+/// Names of the operations that the modes know.
 std::vector<std::string_view> knownOperations();
-std::vector<std::string_view> refusedOperations();
 
 } // namespace fw::evaluator

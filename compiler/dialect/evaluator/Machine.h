@@ -14,6 +14,7 @@ struct Machine {
   using Real = double;
   using Truth = bool;
   using Stored = uint64_t;
+  static constexpr bool REDUCES = false; ///< the order of a sum is no matter of the op's text
 
   struct Format {
     explicit Format(const Dtype &dtype) : isDouble(dtype.bytes == 8) {}
@@ -29,6 +30,9 @@ struct Machine {
 
   static double convert(double x, const Dtype &to) { return roundTo(to, x); }
   static uint64_t store(double x, const Dtype &, const Dtype &to) { return encode(to, x); }
+  static uint64_t kept(bool skipped, double old, uint64_t now, const Dtype &dtype) {
+    return skipped ? encode(dtype, old) : now;
+  }
   static double constant(double x) { return x; }
   static double fromInt(int64_t x, const Format &f) {
     return f.isDouble ? static_cast<double>(x) : static_cast<double>(static_cast<float>(x));

@@ -154,11 +154,11 @@ template <class D> Action<D> read(const Site &site) {
   if (!mlir::isa<mlir::FloatType>(site.type()))
     return nullptr;
   const llvm::StringRef name = mlir::cast<fuse::ReadOp>(site.op).getOperand();
-  return
-      [r = site.result(), k = site.operandNumber(name), to = &dtypeOf(site.type())](Frame<D> &f) {
-        f.reals[r] =
-            D::convert(D::constant(f.inputs[k][f.element]), *to); // f64 may meet f32 arithmetic
-      };
+  return [r = site.result(), k = site.operandNumber(name), to = &dtypeOf(site.type()),
+          isUniform = site.isUniform(name)](Frame<D> &f) {
+    if (f.inputs[k]) // f64 may meet f32 arithmetic
+      f.reals[r] = D::convert(D::constant(f.inputs[k][isUniform ? 0 : f.element]), *to);
+  };
 }
 
 template <class D> Action<D> write(const Site &site) {
@@ -167,9 +167,26 @@ template <class D> Action<D> write(const Site &site) {
     return nullptr;
   const llvm::StringRef name = mlir::cast<fuse::WriteOp>(site.op).getOperand();
   return [a = site.operand(0), k = site.operandNumber(name), from = &dtypeOf(type),
-          to = &site.operandDtype(name)](Frame<D> &f) {
-    f.outputs[k][f.element] = D::store(f.reals[a], *from, *to);
+          to = &site.operandDtype(name), isUniform = site.isUniform(name)](Frame<D> &f) {
+    if (f.outputs[k])
+      f.outputs[k][isUniform ? 0 : f.element] = D::store(f.reals[a], *from, *to);
   };
+}
+
+template <class D> Action<D> size(const Site &site) {
+  const bool ofTensor =
+      mlir::cast<fuse::SizeOp>(site.op).getOf().getLevel() == fuse::ScopeLevel::Tensor;
+  return [r = site.result(), ofTensor](Frame<D> &f) {
+    f.ints[r] = static_cast<int64_t>(ofTensor ? f.tensorSize : f.allSize);
+  };
+}
+
+template <class D> Action<D> index(const Site &site) {
+  return [r = site.result()](Frame<D> &f) { f.ints[r] = static_cast<int64_t>(f.tensor); };
+}
+
+template <class D> Action<D> skipIf(const Site &site) {
+  return [a = site.operand(0)](Frame<D> &f) { f.skip = f.truths[a]; };
 }
 
 template <class D> Action<D> cast(const Site &site) {
@@ -210,6 +227,9 @@ inline constexpr OperationRow<D> kOperations[] = {
     {"fuse.write", write<D>},
     {"fuse.scalar", scalar<D>},
     {"fuse.uniform", uniform<D>},
+    {"fuse.size", size<D>},
+    {"fuse.index", index<D>},
+    {"fuse.skip_if", skipIf<D>},
     {"fuse.stored", stored<D>},
     {"fuse.round_to", roundTo<D>},
     {"fuse.largest", largest<D>},
