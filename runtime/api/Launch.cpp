@@ -2,7 +2,6 @@
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
 #include "runtime/driver/Ranges.h"
-#include "runtime/driver/Scopes.h"
 
 using namespace fw;
 using namespace fw::api;
@@ -22,17 +21,6 @@ launch::ScalarArray fw::api::scalarsOf(const fw_scalar *scalars, size_t count) {
 
 namespace {
 
-driver::CUfunction loadOutsideCapture(ContextState &context, const driver::Driver &driver,
-                                      const plan::CudaKernel &kernel, int device,
-                                      driver::CUstream stream) {
-  if (take(driver::isCapturing(driver, stream)))
-    throw Failure{{Code::USAGE,
-                   "expected a program that is loaded on device " + std::to_string(device) +
-                       " before its first launch is captured, got one that is not",
-                   "warm up first: call fw_preload or launch it once before the capture"}};
-  return take(kernel.module.load(driver, context.modules));
-}
-
 void launchOnCuda(ContextState &context, const ProgramState &compiled,
                   const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
                   driver::CUstream stream) {
@@ -44,16 +32,11 @@ void launchOnCuda(ContextState &context, const ProgramState &compiled,
   if (list.entries.empty())
     return;
   const driver::Driver &driver = *take(context.driver());
-  auto current = take(driver::CurrentContext::ofStream(driver, stream, place.id));
-  driver::CUfunction function = compiled.cuda->module.find(driver);
-  if (!function)
-    function = loadOutsideCapture(context, driver, *compiled.cuda, place.id, stream);
   const plan::DeviceWorld world{.driver = &driver,
-                                .context = current.get(),
                                 .device = place.id,
                                 .modules = &context.modules,
                                 .launches = &context.launches};
-  take(plan::launchOnce(world, program, *compiled.cuda, list, rows, function, stream));
+  take(plan::launchOnce(world, program, *compiled.cuda, list, rows, stream));
 }
 
 } // namespace

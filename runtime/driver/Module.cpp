@@ -25,15 +25,18 @@ Module::~Module() {
     driver->cu().libraryUnload(library);
 }
 
-CUfunction Module::find(const Driver &from) const {
+CUfunction Module::find(const Driver &from, int ordinal) const {
   ContextId context = 0;
-  return from.cu().ctxGetId(nullptr, &context) == Cu::SUCCESS ? find(context) : nullptr;
+  if (from.cu().ctxGetId(nullptr, &context) != Cu::SUCCESS)
+    return nullptr;
+  const Loaded *known = find(context);
+  return known && known->device == ordinal ? known->function : nullptr;
 }
 
-CUfunction Module::find(ContextId context) const {
+const Module::Loaded *Module::find(ContextId context) const {
   for (const Loaded *link = loaded.load(std::memory_order_acquire); link; link = link->next)
     if (link->context == context)
-      return link->function;
+      return link;
   return nullptr;
 }
 
@@ -60,11 +63,15 @@ Result<void> Module::loadLibrary(const Driver &from) {
 
 Result<CUfunction> Module::load(const Driver &from, std::atomic<uint64_t> &loads) {
   ContextId context = 0;
-  if (CUresult result = from.cu().ctxGetId(nullptr, &context); result != Cu::SUCCESS)
+  CUdevice device = 0;
+  CUresult result = from.cu().ctxGetId(nullptr, &context);
+  if (result == Cu::SUCCESS)
+    result = from.cu().ctxGetDevice(&device);
+  if (result != Cu::SUCCESS)
     return asError(from, result, "asking for the current context");
   std::lock_guard lock(mutex);
-  if (CUfunction known = find(context))
-    return known;
+  if (const Loaded *known = find(context))
+    return known->function;
   RelaxedCapture relaxed(from);
   if (!library) {
     if (Result<void> made = loadLibrary(from); !made)
@@ -72,7 +79,7 @@ Result<CUfunction> Module::load(const Driver &from, std::atomic<uint64_t> &loads
     ++loads;
   }
   CUfunction function = nullptr;
-  CUresult result = from.cu().kernelGetFunction(&function, kernel);
+  result = from.cu().kernelGetFunction(&function, kernel);
   // With lazy loading the code is only now brought to the device.
   int registers = 0;
   if (result == Cu::SUCCESS)
@@ -81,7 +88,7 @@ Result<CUfunction> Module::load(const Driver &from, std::atomic<uint64_t> &loads
                  : from.cu().funcGetAttribute(&registers, Attribute::FUNCTION_REGISTERS, function);
   if (result != Cu::SUCCESS)
     return loadError(from, result, "loading " + symbol + " for the device");
-  loaded.store(new Loaded{context, function, loaded.load(std::memory_order_relaxed)},
+  loaded.store(new Loaded{context, device, function, loaded.load(std::memory_order_relaxed)},
                std::memory_order_release);
   return function;
 }

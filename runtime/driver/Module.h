@@ -18,9 +18,9 @@ public:
   Module(const Module &) = delete;
   ~Module();
 
-  /// The kernel as a function of the current context, or null where it is not loaded there yet. No
-  /// lock, one short call of the driver.
-  CUfunction find(const Driver &driver) const;
+  /// The kernel as a function of the current context; null where it is not loaded there yet, or
+  /// where that is not of device `ordinal`. No lock, one short call of the driver.
+  CUfunction find(const Driver &driver, int ordinal) const;
 
   /// Loads it where it is not there yet. `loads` counts libraries made.
   Result<CUfunction> load(const Driver &driver, std::atomic<uint64_t> &loads);
@@ -33,10 +33,11 @@ private:
   /// Functions found so far. Links are only ever put in front, so readers need no lock.
   struct Loaded {
     ContextId context;
+    CUdevice device;
     CUfunction function;
     const Loaded *next;
   };
-  CUfunction find(ContextId context) const;
+  const Loaded *find(ContextId context) const;
   Result<void> loadLibrary(const Driver &driver);
 
   std::string_view image;

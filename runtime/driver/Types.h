@@ -25,6 +25,7 @@ struct Cu {
   static constexpr CUresult INVALID_IMAGE = 200;
   static constexpr CUresult NO_BINARY_FOR_GPU = 209;
   static constexpr CUresult UNSUPPORTED_PTX_VERSION = 222;
+  static constexpr CUresult INVALID_HANDLE = 400;
 };
 
 /// Attributes of devices and functions that we ask for.

@@ -13,10 +13,10 @@ Result<std::unique_ptr<Plan>> makeCudaPlan(DeviceWorld world, std::vector<Group>
                                            std::span<const CudaKernel *const> kernels);
 
 /// Queues a list without tables: several launches where it has more segments than parameters hold.
-/// `function` is the kernel's in the context that is current.
+/// The context is the stream's, whatever `world` says; for the legacy default stream the current
+/// one or the device's primary one.
 Result<void> launchOnce(const DeviceWorld &world, const launch::Program &program,
                         const CudaKernel &kernel, const launch::TensorList &list,
-                        const launch::ScalarRows &rows, driver::CUfunction function,
-                        driver::CUstream stream);
+                        const launch::ScalarRows &rows, driver::CUstream stream);
 
 } // namespace fw::plan

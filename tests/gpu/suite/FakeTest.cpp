@@ -96,10 +96,25 @@ TEST_F(Calls, a_launch_of_a_short_list_launches_once) {
   cuda::Stream stream;
   trial.launch(step(1), stream);
   EXPECT_EQ(of([&] { trial.launch(step(2)); }).find("cuLaunchKernel 2"), std::string::npos);
-  const std::string calls = of([&] { trial.launch(step(2), stream); });
-  EXPECT_NE(calls.find("cuLaunchKernel 1"), std::string::npos) << calls;
-  for (const char *never : {"cuMemAlloc", "cuMemcpy", "Synchronize", "cuLibrary", "cuEvent"})
-    EXPECT_EQ(calls.find(never), std::string::npos) << calls;
+  EXPECT_EQ(of([&] { trial.launch(step(2), stream); }), "cuCtxGetId 1, cuLaunchKernel 1");
+}
+
+TEST_F(Calls, a_launch_that_is_refused_is_tried_once) {
+  const Kernel &adamw = compiled("adamw");
+  Trial trial(context(), onGpu, {{&adamw, list}});
+  auto tensors = trial.arena().tensors(trial.base(), FW_DEVICE_CUDA);
+  const Scalars scalars = step(1);
+  cuda::Stream stream;
+  for (cuda::Handle handle : {cuda::Handle(stream), cuda::Handle(nullptr)}) {
+    ASSERT_TRUE(gpu.fake.fail("cuLaunchKernel", 1, 701));
+    const std::string calls = of([&] {
+      EXPECT_FAULT(fw_launch(context(), adamw.gpu.get(), tensors.data(), tensors.size(),
+                             scalars.array().data(), 1, handle),
+                   FW_DEVICE, "LAUNCH_OUT_OF_RESOURCES");
+    });
+    EXPECT_NE(calls.find("cuLaunchKernel 1"), std::string::npos) << calls;
+    EXPECT_EQ(trial.image(), trial.arena().bytes);
+  }
 }
 
 // --- Contexts that come and go -------------------------------------------------------------------

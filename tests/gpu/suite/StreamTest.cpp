@@ -225,5 +225,27 @@ TEST_F(Streams, another_context_of_the_device_may_be_current) {
   EXPECT_CUDA(cuCtxDestroy_v2(other));
 }
 
+/// The driver refuses the current context's function on the stream of another, captured or not.
+TEST_F(Streams, a_program_loaded_in_the_current_context_goes_to_another_ones_stream) {
+  const Kernel &adamw = compiled("adamw");
+  cuda::Stream stream; // of the primary context
+  Trial onDevice(context(), onGpu, {{&adamw, list}}), reference(context(), onCpu, {{&adamw, list}});
+  cuda::Handle other = nullptr;
+  EXPECT_CUDA(cuCtxCreate_v2(&other, 0, 0));
+  EXPECT_OK(fw_preload(context(), adamw.gpu.get(), 0));
+  onDevice.launch(step(1), stream);
+  cuda::Graph graph(stream, [&] { onDevice.launch(step(2), stream); });
+  EXPECT_EQ(graph.nodes(), 1u);
+  cuda::Handle now = nullptr;
+  EXPECT_CUDA(cuCtxGetCurrent(&now));
+  EXPECT_EQ(now, other);
+  EXPECT_CUDA(cuCtxSetCurrent(gpu.primary));
+  graph.launch(stream);
+  for (double t : {1, 2})
+    reference.run(step(t));
+  expectSame(onDevice, reference, stream);
+  EXPECT_CUDA(cuCtxDestroy_v2(other));
+}
+
 } // namespace
 } // namespace suite
