@@ -51,10 +51,12 @@ public:
 
   Result<void> setPointers(size_t group, size_t operand, std::span<void *const> pointers) override {
     Ready &ready = groups[group];
+    if (Result<void> good = checkPointers(ready.group, operand, pointers); !good)
+      return good;
     std::swap(ready.group.list, ready.prepared.list);
-    Result<void> replaced = replacePointers(ready.group, operand, pointers);
+    storePointers(ready.group, operand, pointers);
     std::swap(ready.group.list, ready.prepared.list);
-    return replaced;
+    return {};
   }
 
   Result<void> run(const RunScalars &scalars, void *) override {

@@ -3,6 +3,7 @@
 #include "compiler/support/FloatMode.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fw::plan {
 namespace {
@@ -10,6 +11,23 @@ namespace {
 /// From here on the loads of a launch are marked to stay in the L2 longest: 2-5 % on an H200
 /// (docs/rationale/elements-schedule.md).
 constexpr uint64_t evictLastBytes = uint64_t(64) << 20;
+
+bool hasASegmentForEachGiven(const Group &group) {
+  return group.list.entries.size() == group.length &&
+         std::ranges::all_of(group.list.entries,
+                             [](const launch::Entry &entry) { return entry.loops.empty(); });
+}
+
+/// Bits in which a column differs from what it gets.
+uint64_t exchange(std::span<uint64_t> column, std::span<void *const> pointers) {
+  uint64_t changed = 0;
+  for (size_t s = 0; s < column.size(); ++s) {
+    const uint64_t address = reinterpret_cast<uint64_t>(pointers[s]);
+    changed |= address ^ column[s];
+    column[s] = address;
+  }
+  return changed;
+}
 
 } // namespace
 
@@ -55,6 +73,7 @@ void CudaLaunch::collect(std::span<const Group> groups) {
   for (size_t g : groupNumbers) {
     const Group &group = groups[g];
     groupRows.push_back({g, 0});
+    isDirect.push_back(hasASegmentForEachGiven(group));
     firstEntries.push_back(entryRows.size());
     for (const launch::Entry &entry : group.list.entries) {
       entryRows.push_back({g, entry.position});
@@ -128,18 +147,25 @@ Result<void> CudaLaunch::updateTables(driver::CUstream stream, bool capturing) {
   return {};
 }
 
-Result<void> CudaLaunch::repoint(std::span<const Group> groups, size_t group, size_t operand) {
+Result<void> CudaLaunch::repoint(std::span<Group> groups, size_t group, size_t operand,
+                                 std::span<void *const> pointers) {
   auto place = std::ranges::find(groupNumbers, group);
   auto column = std::ranges::find(kernel.operands, operand);
   if (place == groupNumbers.end() || column == kernel.operands.end())
     return {};
   const size_t k = size_t(column - kernel.operands.begin());
   const size_t local = size_t(place - groupNumbers.begin());
+  const size_t first = firstSegments[local];
+  const std::span<uint64_t> places(addresses[k].data() + first, firstSegments[local + 1] - first);
   uint64_t changed = 0;
-  for (size_t s = firstSegments[local]; s < firstSegments[local + 1]; ++s) {
-    const uint64_t address = addressOf(groups[group].list, segments[s], operand);
-    changed |= address ^ addresses[k][s];
-    addresses[k][s] = address;
+  if (isDirect[local]) {
+    changed = exchange(places, pointers);
+  } else {
+    storePointers(groups[group], operand, pointers);
+    for (size_t s = 0; s < places.size(); ++s) {
+      const uint64_t address = addressOf(groups[group].list, segments[first + s], operand);
+      changed |= address ^ std::exchange(places[s], address);
+    }
   }
   stale[k] = stale[k] || changed != 0;
   // Heads are planned for the alignment that addresses had.

@@ -28,8 +28,9 @@ public:
                                                   std::span<const Group> groups,
                                                   std::vector<size_t> chosen);
 
-  /// The addresses of `operand` in `group` have changed.
-  Result<void> repoint(std::span<const Group> groups, size_t group, size_t operand);
+  /// Takes new addresses, which are checked, of `operand` in `group`.
+  Result<void> repoint(std::span<Group> groups, size_t group, size_t operand,
+                       std::span<void *const> pointers);
 
   /// Brings tables and scalars up to date; what may fail is here. `counters` are counted up by this
   /// launch's prologue.
@@ -68,6 +69,9 @@ private:
   std::vector<size_t> firstEntries, firstSegments; ///< by group of the launch; segments with end
   std::vector<SegmentPlace> segments;
   std::vector<std::vector<uint64_t>> addresses; ///< [column][segment]
+  /// By group of the launch: columns hold the addresses as the caller gives them, an entry a
+  /// segment and none empty. The lists of such groups keep those of the beginning.
+  std::vector<bool> isDirect;
   std::vector<Chunk> chunks;
 
   std::vector<bool> stale; ///< by column: the device has other addresses

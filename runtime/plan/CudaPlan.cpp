@@ -32,10 +32,10 @@ public:
   }
 
   Result<void> setPointers(size_t group, size_t operand, std::span<void *const> pointers) override {
-    if (Result<void> replaced = replacePointers(groups[group], operand, pointers); !replaced)
-      return replaced;
+    if (Result<void> good = checkPointers(groups[group], operand, pointers); !good)
+      return good;
     for (auto &launch : launches)
-      if (Result<void> done = launch->repoint(groups, group, operand); !done)
+      if (Result<void> done = launch->repoint(groups, group, operand, pointers); !done)
         return done;
     return {};
   }

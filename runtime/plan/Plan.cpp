@@ -2,7 +2,7 @@
 
 namespace fw::plan {
 
-Result<void> replacePointers(Group &group, size_t operand, std::span<void *const> pointers) {
+Result<void> checkPointers(const Group &group, size_t operand, std::span<void *const> pointers) {
   const launch::Operand &which = group.program->operands[operand];
   if (!which.present)
     return Error{Code::USAGE,
@@ -14,16 +14,22 @@ Result<void> replacePointers(Group &group, size_t operand, std::span<void *const
                  which.name + ": expected one address per entry of the group, " +
                      std::to_string(group.length) + ", got " + std::to_string(pointers.size()),
                  "pass as many addresses as entries; those of empty tensors are not read"};
-  for (size_t i = 0; i < pointers.size(); ++i)
+  bool hasNull = false; // of all in one pass, which needs no branch
+  for (const void *pointer : pointers)
+    hasNull |= !pointer;
+  for (size_t i = 0; hasNull && i < pointers.size(); ++i)
     if (group.entryOf[i] != Group::none && !pointers[i])
       return Error{Code::USAGE,
                    which.name + " of entry " + std::to_string(i) +
                        ": expected an address, got NULL",
                    "only empty tensors have no memory"};
+  return {};
+}
+
+void storePointers(Group &group, size_t operand, std::span<void *const> pointers) {
   for (size_t i = 0; i < pointers.size(); ++i)
     if (group.entryOf[i] != Group::none)
       group.list.pointers[group.entryOf[i] * group.list.operands + operand] = pointers[i];
-  return {};
 }
 
 Stats countGroups(std::span<const Group> groups) {

@@ -36,8 +36,10 @@ public:
   virtual Stats stats() const = 0;
 };
 
-/// Checks the addresses that a caller gives for one operand and writes them to the group's list.
-Result<void> replacePointers(Group &group, size_t operand, std::span<void *const> pointers);
+/// Checks the addresses that a caller gives for one operand of all given entries.
+Result<void> checkPointers(const Group &group, size_t operand, std::span<void *const> pointers);
+/// Writes them to the group's list.
+void storePointers(Group &group, size_t operand, std::span<void *const> pointers);
 
 /// The numbers that do not depend on where a plan runs.
 Stats countGroups(std::span<const Group> groups);
