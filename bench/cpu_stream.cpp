@@ -109,7 +109,9 @@ Rates measure(fw_cpu_function function, int64_t n, int rounds, unsigned threads,
   Tensors t(n, shift);
   fw::cpu::test::AdamwScalars scalars;
   const void *pointers[] = {t.p.data(), t.g.data(), t.m.data(), t.v.data()};
-  auto adamw = [&](int64_t begin, int64_t end) { function(pointers, begin, end, &scalars); };
+  auto adamw = [&](int64_t begin, int64_t end) {
+    function(pointers, begin, end, &scalars, nullptr);
+  };
   auto bare = [&](int64_t begin, int64_t end) {
     stream(t.p.data(), t.g.data(), t.m.data(), t.v.data(), begin, end);
   };

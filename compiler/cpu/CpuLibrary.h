@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* Grows by one when a function or struct below changes its meaning. */
-#define FW_CPU_ABI 1
+#define FW_CPU_ABI 2
 
 /* Bytes that the library owns: an object, a text or an error. Always ends with a 0 byte that `size`
    does not count. */
@@ -49,11 +49,16 @@ typedef struct fw_cpu_compile_args {
 FW_CPU_API int fw_cpu_compile(const fw_cpu_compile_args *args, fw_cpu_bytes **out_object,
                               fw_cpu_error *out_error);
 
-/* `begin` and `end` count elements; pointers[i] belongs to operand i of the operand table; scalars
-   are the scalar program's results as the kernel's arithmetic type (f32 or f64). Tensors need the
-   alignment of their elements only. Two operands may be the same memory, not overlap otherwise. */
+/* `begin` and `end` count elements; pointers[i] belongs to the i-th operand that the kernel loads
+   or stores, in the order of the operand table; scalars are the results of the scalar program
+   before the kernel as its arithmetic type (f32 or f64). Tensors need the alignment of their
+   elements only. Two operands may be the same memory, not overlap otherwise. A kernel with
+   reductions adds what it has reduced to results[r], in f64, which starts at 0 for a sum, -infinity
+   for a max and infinity for a min; what it adds depends on the elements and on end - begin alone.
+   Of any other kernel, results may be null. A kernel that may be skipped runs whenever it is
+   called. */
 typedef void (*fw_cpu_function)(const void *const *pointers, int64_t begin, int64_t end,
-                                const void *scalars);
+                                const void *scalars, double *results);
 
 typedef struct fw_cpu_kernel fw_cpu_kernel;
 
@@ -74,7 +79,7 @@ FW_CPU_API const char *fw_cpu_host_features(void);
 FW_CPU_API int fw_cpu_read_features(const char *text, int32_t runs_here,
                                     fw_cpu_bytes **out_features, fw_cpu_error *out_error);
 
-/* What made the code, for keys: "fw-cpu 1 llvm 22.1.8 " and the hash of this backend's sources.
+/* What made the code, for keys: "fw-cpu 2 llvm 22.1.8 " and the hash of this backend's sources.
    Lives as long as the library. */
 FW_CPU_API const char *fw_cpu_version(void);
 

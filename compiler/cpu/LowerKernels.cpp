@@ -1,3 +1,4 @@
+#include "compiler/cpu/Accumulators.h"
 #include "compiler/cpu/Codec.h"
 #include "compiler/cpu/ElementFunctions.h"
 #include "compiler/cpu/Lowering.h"
@@ -14,17 +15,15 @@ using Copies = SmallVector<DenseMap<Value, Value>, 4>;
 /// One kernel being rewritten.
 class KernelLowering {
 public:
-  KernelLowering(fuse::ProgramOp program, fuse::KernelOp kernel, const LoweringOptions &options)
-      : program(program), kernel(kernel), options(options), builder(program),
+  KernelLowering(fuse::KernelOp kernel, const LoweringOptions &options)
+      : kernel(kernel), options(options), builder(kernel->getParentOp()),
         location(kernel.getLoc()) {}
 
   LogicalResult run() {
     beginFunction();
-    for (Operation &op : kernel.getBody().front()) {
-      auto each = dyn_cast<fuse::EachOp>(op);
-      if (failed(each ? lowerEach(each) : lowerUniform(op)))
+    for (Operation &op : kernel.getBody().front())
+      if (failed(lower(op)))
         return failure();
-    }
     func::ReturnOp::create(builder, location);
     return success();
   }
@@ -34,6 +33,7 @@ private:
   Value begin() { return function.getArgument(1); }
   Value end() { return function.getArgument(2); }
   Value scalars() { return function.getArgument(3); }
+  Value results() { return function.getArgument(4); }
 
   void beginFunction();
   Value constant(int64_t value) {
@@ -43,23 +43,27 @@ private:
     return LLVM::GEPOp::create(builder, location, pointer.getType(), element, pointer, index);
   }
 
+  LogicalResult lower(Operation &op);
   LogicalResult lowerUniform(Operation &op);
+  LogicalResult lowerReduction(fuse::ReductionOp reduction);
   FailureOr<Value> readSlot(fuse::SlotOp slot);
   LogicalResult lowerEach(fuse::EachOp each);
   void loadBases(fuse::EachOp each);
   void splatUniforms(fuse::EachOp each, const Lanes &lanes);
-  LogicalResult buildLoop(fuse::EachOp each, Value from, Value to, int64_t width, int64_t copies);
-  LogicalResult buildBody(fuse::EachOp each, Value index, const Lanes &lanes, int64_t count);
+  LogicalResult buildLoop(fuse::EachOp each, Value from, Value to, const Lanes &lanes,
+                          SmallVectorImpl<Accumulators> &accumulators);
+  LogicalResult buildBody(fuse::EachOp each, Value index, const Lanes &lanes, Copies &copies);
+  void accumulate(fuse::EachOp each, const Lanes &lanes, const Copies &copies, ValueRange carried);
   LogicalResult buildOp(Operation &op, const Lanes &lanes, DenseMap<Value, Value> &values);
   Value address(StringRef operand, Type element, Value index, int64_t shift);
   Value lookup(Value value, const Lanes &lanes, const DenseMap<Value, Value> &values);
 
-  fuse::ProgramOp program;
   fuse::KernelOp kernel;
   const LoweringOptions &options;
   OpBuilder builder;
   Location location;
   func::FuncOp function;
+  int64_t reductions = 0;          ///< that were lowered
   DenseMap<Value, Value> uniforms; ///< kernel-level value -> scalar
   DenseMap<Value, Value> splats;   ///< the same in all lanes, for the loop being built
   llvm::StringMap<Value> bases;    ///< operand -> its pointer
@@ -68,26 +72,26 @@ private:
 void KernelLowering::beginFunction() {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
-  auto type = builder.getFunctionType({pointer, i64, i64, pointer}, {});
+  auto type = builder.getFunctionType({pointer, i64, i64, pointer, pointer}, {});
   function = func::FuncOp::create(builder, location, kernel.getSymName(), type);
   builder.setInsertionPointToStart(function.addEntryBlock());
 }
 
-/// The position of a slot in the scalar table is that of its result in the scalar program.
-std::optional<int64_t> slotIndex(fuse::ProgramOp program, StringRef slot) {
+/// The position of a slot in the scalar table is that of its result in the scalar program right
+/// before the kernel.
+std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
   int64_t index = 0;
-  for (auto scalars : program.getOps<fuse::ScalarsOp>())
-    for (auto result : scalars.getOps<fuse::ResultOp>()) {
-      if (result.getSlot() == slot)
-        return index;
-      ++index;
-    }
+  for (auto result : fuse::scalarsBefore(kernel).getOps<fuse::ResultOp>()) {
+    if (result.getSlot() == slot)
+      return index;
+    ++index;
+  }
   return std::nullopt;
 }
 
 /// A slot travels as a number of the arithmetic type; a bool as 0 or 1.
 FailureOr<Value> KernelLowering::readSlot(fuse::SlotOp slot) {
-  std::optional<int64_t> index = slotIndex(program, slot.getSlot());
+  std::optional<int64_t> index = slotIndex(kernel, slot.getSlot());
   if (!index)
     return slot.emitError("expected a result of the scalar program, got '")
            << slot.getSlot() << "'";
@@ -101,6 +105,34 @@ FailureOr<Value> KernelLowering::readSlot(fuse::SlotOp slot) {
   if (isa<IntegerType>(wanted))
     return scalar.make<arith::FPToSIOp>(wanted, number);
   return convert(scalar, options.features, number, real, wanted, false);
+}
+
+LogicalResult KernelLowering::lower(Operation &op) {
+  if (auto each = dyn_cast<fuse::EachOp>(op))
+    return lowerEach(each);
+  if (auto reduction = dyn_cast<fuse::ReductionOp>(op))
+    return lowerReduction(reduction);
+  if (isa<fuse::SkipIfOp>(op)) // who runs the kernel decides that
+    return success();
+  return lowerUniform(op);
+}
+
+/// Adds what this call has reduced to what those before it have.
+LogicalResult KernelLowering::lowerReduction(fuse::ReductionOp reduction) {
+  auto each = reduction.getValue().getDefiningOp<fuse::EachOp>();
+  if (!each)
+    return reduction.emitError("expected the result of a pass, got another value");
+  const unsigned index = cast<OpResult>(reduction.getValue()).getResultNumber();
+  Type f64 = builder.getF64Type();
+  Lanes scalar(builder, location, 1);
+  Value place = offset(f64, results(), constant(reductions++));
+  Value before = scalar.make<LLVM::LoadOp>(f64, place);
+  Value mine = uniforms.lookup(reduction.getValue());
+  if (mine.getType() != f64)
+    mine = scalar.make<arith::ExtFOp>(f64, mine);
+  Value both = combine(scalar, kindOf(each, index), before, mine);
+  LLVM::StoreOp::create(builder, location, both, place);
+  return success();
 }
 
 LogicalResult KernelLowering::lowerUniform(Operation &op) {
@@ -125,7 +157,7 @@ void KernelLowering::loadBases(fuse::EachOp each) {
     auto name = op.getAttrOfType<StringAttr>("operand");
     if (!isa<fuse::LoadOp, fuse::StoreOp>(op) || bases.contains(name))
       continue;
-    Value place = constant(fuse::operandIndex(program.getOperands(), name));
+    Value place = constant(fuse::columnIndex(kernel, name));
     bases[name] =
         LLVM::LoadOp::create(builder, location, pointer, offset(pointer, pointers(), place));
   }
@@ -142,37 +174,67 @@ void KernelLowering::splatUniforms(fuse::EachOp each, const Lanes &lanes) {
 
 /// The main loop takes whole vectors, the tail what is left, one by one.
 LogicalResult KernelLowering::lowerEach(fuse::EachOp each) {
-  if (each->getNumResults() != 0)
-    return each.emitError("expected a pass without reductions, got ")
-           << each->getNumResults() << "; the CPU backend has no lowering for reductions";
   loadBases(each);
-  int64_t width = options.features.lanes(kernel.getReal().getIntOrFloatBitWidth() / 8);
-  int64_t step = width * options.unroll;
-  Lanes scalar(builder, location, 1);
+  const int64_t bytes = kernel.getReal().getIntOrFloatBitWidth() / 8;
+  const int64_t width = options.features.lanes(bytes);
+  const bool reduces = each->getNumResults() != 0;
+  const int64_t copies = reduces ? accumulatorBytes / bytes / width : options.unroll;
+  Lanes scalar(builder, location, 1), lanes(builder, location, width);
   Value count = scalar.make<arith::SubIOp>(end(), begin());
-  Value rest = scalar.make<arith::RemUIOp>(count, constant(step));
+  Value rest = scalar.make<arith::RemUIOp>(count, constant(width * copies));
   Value middle = scalar.make<arith::SubIOp>(end(), rest);
-  if (failed(buildLoop(each, begin(), middle, width, options.unroll)))
+  SmallVector<Accumulators, 4> accumulators(copies, neutral(lanes, each));
+  if (failed(buildLoop(each, begin(), middle, lanes, accumulators)))
     return failure();
-  return buildLoop(each, middle, end(), 1, 1);
+  accumulators = {fold(lanes, each, accumulators)};
+  if (failed(buildLoop(each, middle, end(), scalar, accumulators)))
+    return failure();
+  for (auto [result, total] : llvm::zip(each.getResults(), accumulators.front()))
+    uniforms[result] = total;
+  return success();
 }
 
-LogicalResult KernelLowering::buildLoop(fuse::EachOp each, Value from, Value to, int64_t width,
-                                        int64_t copies) {
-  Lanes lanes(builder, location, width);
+/// A loop over as many vectors at a time as there are accumulators of each reduction.
+LogicalResult KernelLowering::buildLoop(fuse::EachOp each, Value from, Value to, const Lanes &lanes,
+                                        SmallVectorImpl<Accumulators> &accumulators) {
   splatUniforms(each, lanes);
-  auto loop = scf::ForOp::create(builder, location, from, to, constant(width * copies));
+  Copies copies(accumulators.size());
+  SmallVector<Value> carried;
+  for (const Accumulators &of : accumulators)
+    llvm::append_range(carried, of);
+  Value step = constant(lanes.getWidth() * int64_t(copies.size()));
+  auto loop = scf::ForOp::create(builder, location, from, to, step, carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  return buildBody(each, loop.getInductionVar(), lanes, copies);
+  if (failed(buildBody(each, loop.getInductionVar(), lanes, copies)))
+    return failure();
+  if (!carried.empty())
+    accumulate(each, lanes, copies, loop.getRegionIterArgs());
+  ResultRange results = loop.getResults();
+  for (Accumulators &of : accumulators) {
+    llvm::copy(results.take_front(of.size()), of.begin());
+    results = results.drop_front(of.size());
+  }
+  return success();
+}
+
+/// Ends an iteration: each copy has accumulators of its own.
+void KernelLowering::accumulate(fuse::EachOp each, const Lanes &lanes, const Copies &copies,
+                                ValueRange carried) {
+  Operation *yield = each.getBody().front().getTerminator();
+  SmallVector<Value> next;
+  for (const auto &values : copies)
+    for (auto [r, value] : llvm::enumerate(yield->getOperands()))
+      next.push_back(
+          combine(lanes, kindOf(each, r), carried[next.size()], lookup(value, lanes, values)));
+  scf::YieldOp::create(builder, location, next);
 }
 
 /// All loads of all copies come first, so that memory works while the arithmetic goes on copy by
 /// copy; stores may not be moved before loads by anything after us, since operands may share
 /// memory.
 LogicalResult KernelLowering::buildBody(fuse::EachOp each, Value index, const Lanes &lanes,
-                                        int64_t count) {
-  Copies copies(count);
+                                        Copies &copies) {
   Block &body = each.getBody().front();
   for (auto load : body.getOps<fuse::LoadOp>())
     for (auto [i, values] : llvm::enumerate(copies)) {
@@ -247,7 +309,7 @@ struct LowerKernels : PassWrapper<LowerKernels, OperationPass<ModuleOp>> {
       return op.emitError("expected a phase-level module (fuse.program), got '")
              << op.getName() << "'; run the passes up to form-phases first";
     for (auto kernel : program.getOps<fuse::KernelOp>())
-      if (failed(KernelLowering(program, kernel, options).run()))
+      if (failed(KernelLowering(kernel, options).run()))
         return failure();
     program.erase();
     return success();

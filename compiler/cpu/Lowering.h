@@ -12,8 +12,9 @@ struct LoweringOptions {
 };
 
 /// Replaces each fuse.program of a module by one function per kernel:
-///   void SYMBOL(pointers: !llvm.ptr, begin: i64, end: i64, scalars: !llvm.ptr)
-/// with a loop over `unroll` vectors and a tail over single elements, both of the same text.
+///   void SYMBOL(pointers: !llvm.ptr, begin: i64, end: i64, scalars: !llvm.ptr, results: !llvm.ptr)
+/// with a loop over `unroll` vectors (of a pass that reduces: see Accumulators.h) and a tail over
+/// single elements, both of the same text.
 std::unique_ptr<mlir::Pass> createLowerKernels(LoweringOptions options);
 
 /// Wraps each function so that its body runs rounding to nearest even, with denormals, whatever

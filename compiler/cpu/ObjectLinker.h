@@ -9,9 +9,9 @@
 
 namespace fw::cpu {
 
-/// void SYMBOL(pointers[OPERANDS], begin, end, scalars[SLOTS])
+/// void SYMBOL(pointers[COLUMNS], begin, end, scalars[SLOTS], results[REDUCTIONS])
 using KernelFunction = void (*)(const void *const *pointers, int64_t begin, int64_t end,
-                                const void *scalars);
+                                const void *scalars, double *results);
 
 /// An object linked into this process; its code lives as long as it does.
 class LinkedObject {

@@ -78,9 +78,9 @@ public:
   }
 
   void operator()(const std::vector<const void *> &pointers, int64_t begin, int64_t end,
-                  const void *scalars = nullptr) const {
+                  const void *scalars = nullptr, double *results = nullptr) const {
     ASSERT_TRUE(handle);
-    fw_cpu_kernel_function(handle.get())(pointers.data(), begin, end, scalars);
+    fw_cpu_kernel_function(handle.get())(pointers.data(), begin, end, scalars, results);
   }
 
 private:

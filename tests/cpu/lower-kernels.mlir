@@ -3,7 +3,7 @@
 
 // Pointers are read once, by the operand's place in the table; slots by the place of their result.
 // CHECK-LABEL: func.func @fw_demo(
-// CHECK-SAME:    %[[POINTERS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %[[SCALARS:.*]]: !llvm.ptr)
+// CHECK-SAME:    %[[POINTERS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %[[SCALARS:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK:       %[[ONE:.*]] = arith.constant 1 : i64
 // CHECK:       %[[PLACE:.*]] = llvm.getelementptr %[[SCALARS]][%[[ONE]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
 // CHECK:       %[[LR:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> f32

@@ -4,18 +4,18 @@
 // RUN: fw-cpu-stage llvm x86-64+avx+avx2+fma+f16c+avx512f+avx512bw+avx512dq+avx512vl %s | FileCheck %s --check-prefixes=CHECK,WIDE
 
 // The caller's rounding and flushing are put aside for the time of the body.
-// CHECK-LABEL: define void @fw_demo(ptr %0, i64 %1, i64 %2, ptr %3) #0
+// CHECK-LABEL: define void @fw_demo(ptr %0, i64 %1, i64 %2, ptr %3, ptr %4) #0
 // CHECK: %[[SLOT:.*]] = alloca i32, align 4
 // CHECK: call void @llvm.x86.sse.stmxcsr(ptr %[[SLOT]])
 // CHECK: %[[BEFORE:.*]] = load i32, ptr %[[SLOT]], align 4
 // CHECK: store i32 8064, ptr %[[SLOT]], align 4
 // CHECK: call void @llvm.x86.sse.ldmxcsr(ptr %[[SLOT]])
-// CHECK: call void @fw_demo.body(ptr %0, i64 %1, i64 %2, ptr %3)
+// CHECK: call void @fw_demo.body(ptr %0, i64 %1, i64 %2, ptr %3, ptr %4)
 // CHECK: store i32 %[[BEFORE]], ptr %[[SLOT]], align 4
 // CHECK: call void @llvm.x86.sse.ldmxcsr(ptr %[[SLOT]])
 // CHECK: ret void
 
-// CHECK-LABEL: define internal void @fw_demo.body(ptr %0, i64 %1, i64 %2, ptr %3) #0
+// CHECK-LABEL: define internal void @fw_demo.body(ptr %0, i64 %1, i64 %2, ptr %3, ptr %4) #0
 // NARROW: load <8 x float>, ptr %{{.*}}, align 4
 // NARROW: call <8 x float> @llvm.maximum.v8f32(
 // NARROW: call <8 x float> @llvm.fma.v8f32(

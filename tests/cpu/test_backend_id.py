@@ -21,7 +21,7 @@ def build_id(script, root, tools, scratch):
 def main():
     print_version, library, script, root = sys.argv[1:]
     text = subprocess.run([print_version, library], check=True, capture_output=True, text=True).stdout.strip()
-    llvm, own = re.fullmatch(r"fw-cpu 1 (llvm \S+) ([0-9a-f]{64})", text).groups()
+    llvm, own = re.fullmatch(r"fw-cpu 2 (llvm \S+) ([0-9a-f]{64})", text).groups()
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         for name in FOLDERS:

@@ -29,18 +29,16 @@ TEST(Errors, OperationThatElementsDoNotHave) {
             "'math.atan', which the CPU backend cannot lower");
 }
 
-TEST(Errors, ReductionIsRefusedByName) {
+TEST(Errors, ReductionOfWhatNoPassReduces) {
   std::string phases = R"(module { fuse.program @test
     operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>] scalars [] {
     fuse.scalars {}
     fuse.kernel @kernel elements f32 {
-      %sum = fuse.each [#fuse<reduce_kind sum>] -> f32 {
-        %x = fuse.load "x" : f32
-        fuse.yield %x : f32
-      }
+      %c = arith.constant 1.0 : f32
+      fuse.reduction "r0" keep <all> %c : f32
     }
   } })";
-  EXPECT_NE(compileError(phases, 5).find("expected a pass without reductions, got 1"),
+  EXPECT_NE(compileError(phases, 5).find("expected the result of a pass, got another value"),
             std::string::npos);
 }
 

@@ -55,7 +55,7 @@ void compileAndRunAdamw(Library &library) {
   for (int64_t i = 0; i < n; ++i)
     adamwElement(scalars, wantP[i], g[i], wantM[i], wantV[i]);
   const void *pointers[] = {p.data(), g.data(), m.data(), v.data()};
-  FIND(library, fw_cpu_kernel_function)(kernel)(pointers, 0, n, &scalars);
+  FIND(library, fw_cpu_kernel_function)(kernel)(pointers, 0, n, &scalars, nullptr);
   EXPECT_EQ(std::memcmp(p.data(), wantP.data(), n * sizeof(float)), 0);
   EXPECT_EQ(std::memcmp(m.data(), wantM.data(), n * sizeof(float)), 0);
   EXPECT_EQ(std::memcmp(v.data(), wantV.data(), n * sizeof(float)), 0);
@@ -68,7 +68,7 @@ TEST(Library, CompilesAndRunsBesideWhatElseIsLoaded) {
     ASSERT_NE(dlopen(paths[i].c_str(), RTLD_NOW | RTLD_GLOBAL), nullptr) << dlerror();
   Library library;
   compileAndRunAdamw(library);
-  EXPECT_EQ(std::strncmp(FIND(library, fw_cpu_version)(), "fw-cpu 1 llvm ", 14), 0);
+  EXPECT_EQ(std::strncmp(FIND(library, fw_cpu_version)(), "fw-cpu 2 llvm ", 14), 0);
 }
 
 TEST(Library, ClosesAndOpensAgain) {
