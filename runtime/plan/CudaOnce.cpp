@@ -5,6 +5,8 @@
 #include "runtime/plan/CudaLaunch.h"
 #include "runtime/plan/CudaPlan.h"
 
+#include <llvm/ADT/SmallVector.h>
+
 namespace fw::plan {
 namespace {
 
@@ -147,8 +149,8 @@ private:
   const CudaKernel &kernel;
   KernelOnStream onStream;
   ElementsArguments arguments;
-  std::vector<uint64_t> addresses;
-  std::vector<double> slots;
+  llvm::SmallVector<uint64_t, 8> addresses; // a launch has few, and should not allocate for them
+  llvm::SmallVector<double, 16> slots;
   size_t segmentCount = 0, rowCount = 0, lastRow = noRow;
   uint64_t blocks = 0;
 };
