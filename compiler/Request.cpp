@@ -2,10 +2,12 @@
 
 #include "compiler/dialect/ScheduleTable.h"
 #include "compiler/language/OperandDtypes.h"
+#include "compiler/language/Text.h"
 #include "compiler/passes/FeatureTable.h"
 #include "compiler/target/Target.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fw {
 namespace {
@@ -25,6 +27,7 @@ RequestOperand operandOf(const language::OperandInfo &info) {
   RequestOperand operand;
   operand.name = info.name;
   operand.role = language::info(info.role).name;
+  operand.scope = info.scope.print({});
   operand.read = info.access != language::Access::Write;
   operand.written = info.access != language::Access::Read;
   operand.optional = info.neutral.has_value();
@@ -33,7 +36,7 @@ RequestOperand operandOf(const language::OperandInfo &info) {
   return operand;
 }
 
-RequestScalar scalarOf(const language::HyperInfo &info) {
+RequestScalar hyperOf(const language::HyperInfo &info) {
   RequestScalar scalar;
   scalar.name = info.name;
   scalar.kind = spelling(info.type);
@@ -76,7 +79,7 @@ private:
     for (const language::OperandInfo &info : out.op.info.operands)
       out.operands.push_back(operandOf(info));
     for (const language::HyperInfo &info : out.op.info.hypers)
-      out.scalars.push_back(scalarOf(info));
+      out.scalars.push_back(hyperOf(info));
     if (out.op.info.step)
       out.scalars.push_back(
           {.name = *out.op.info.step, .kind = "int", .isStep = true, .range = ">= 1", .low = 1});
@@ -92,9 +95,38 @@ private:
     if (!added)
       return added.takeError();
     for (const passes::AddedOperand &operand : *added)
-      out.operands.push_back(
-          {.name = operand.name, .role = operand.role, .dtype = operand.dtype, .written = true});
+      out.operands.push_back({.name = operand.name,
+                              .role = operand.role,
+                              .dtype = operand.dtype,
+                              .scope = operand.scope,
+                              .read = operand.role == "state",
+                              .written = true});
+    for (const passes::Feature &feature : passes::allFeatures())
+      if (out.request.features.count(std::string(feature.name)))
+        applyFeature(feature);
     return {};
+  }
+
+  /// What a feature makes of the op's own operands, and its scalar, which stands before the step.
+  void applyFeature(const passes::Feature &feature) {
+    for (size_t k = 0; k < out.op.info.operands.size(); ++k)
+      if (RequestOperand &operand = out.operands[k]; operand.role == feature.role) {
+        operand.written |= passes::writesRole(feature);
+        operand.read &= !passes::unreadsRole(feature);
+      }
+    if (!feature.scalar.empty())
+      out.scalars.insert(out.scalars.end() - bool(out.op.info.step), scalarOf(feature));
+  }
+
+  static RequestScalar scalarOf(const passes::Feature &feature) {
+    RequestScalar scalar{.name = std::string(feature.scalar), .kind = "real"};
+    scalar.value = feature.value;
+    if (std::isfinite(feature.low)) {
+      scalar.low = feature.low;
+      scalar.lowOpen = feature.open;
+      scalar.range = (feature.open ? "> " : ">= ") + language::printNumber(feature.low);
+    }
+    return scalar;
   }
 
   /// The op's own operands through the language's rules; those of features by their full name.

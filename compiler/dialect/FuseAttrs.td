@@ -34,11 +34,11 @@ def Fuse_Pattern : Fuse_Enum<"Pattern", "what memory looks like to a kernel", [
   I32EnumAttrCase<"RowsColumns", 2, "rows_columns">, I32EnumAttrCase<"Columns", 3, "columns">]>;
 def Fuse_PatternAttr : EnumAttr<Fuse_Dialect, Fuse_Pattern, "pattern">;
 
-// Order: each level may be used inside those after it. `all` and `world` are launch-scoped values
-// that a kernel or an exchange produces; `axes` stands between tensor and element.
+// Order: each level may be used inside those after it. `world` and `all` are launch-scoped values
+// that an exchange or a kernel produces; `axes` stands between tensor and element.
 def Fuse_ScopeLevel : Fuse_Enum<"ScopeLevel", "how far a value is uniform", [
   I32EnumAttrCase<"Const", 0, "const">,   I32EnumAttrCase<"Launch", 1, "launch">,
-  I32EnumAttrCase<"All", 2, "all">,       I32EnumAttrCase<"World", 3, "world">,
+  I32EnumAttrCase<"World", 2, "world">,   I32EnumAttrCase<"All", 3, "all">,
   I32EnumAttrCase<"Group", 4, "group">,   I32EnumAttrCase<"Tensor", 5, "tensor">,
   I32EnumAttrCase<"Blocks", 6, "blocks">, I32EnumAttrCase<"Axes", 7, "axes">,
   I32EnumAttrCase<"Element", 8, "element">]>;

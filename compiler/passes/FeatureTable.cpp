@@ -1,9 +1,12 @@
 #include "compiler/passes/FeatureTable.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace fw::passes {
 namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity(); // as the table spells it
 
 constexpr Feature kFeatures[] = {
 #define FW_FEATURE(pass, ...) Feature{__VA_ARGS__},
@@ -55,9 +58,34 @@ Result<void> checkConflicts(std::span<const std::string> names, std::span<const 
   return {};
 }
 
+bool isPerOperand(const Feature &feature) {
+  return feature.operand.find("{0}") != feature.operand.npos;
+}
+
+/// False when no operand has the feature's role.
+bool addFor(const Feature &feature, std::span<const FeatureOperand> operands,
+            std::vector<AddedOperand> &added) {
+  bool found = false;
+  for (const FeatureOperand &operand : operands) {
+    if (operand.role != feature.role)
+      continue;
+    found = true;
+    if (isPerOperand(feature))
+      added.push_back({addedName(feature, operand.name), std::string(feature.added),
+                       std::string(feature.dtype)});
+  }
+  if (found && !feature.operand.empty() && !isPerOperand(feature))
+    added.push_back({std::string(feature.operand), std::string(feature.added),
+                     std::string(feature.dtype), "all"});
+  return found;
+}
+
 } // namespace
 
 std::span<const Feature> allFeatures() { return kFeatures; }
+
+bool writesRole(const Feature &feature) { return feature.effect == "written"; }
+bool unreadsRole(const Feature &feature) { return feature.effect == "unread"; }
 
 const Feature *findFeature(std::string_view name) { return find(kFeatures, name); }
 
@@ -69,6 +97,8 @@ std::string addedName(const Feature &feature, std::string_view operand) {
 }
 
 bool isAddedBy(const Feature &feature, std::string_view operand) {
+  if (feature.operand.empty())
+    return false;
   size_t place = feature.operand.find("{0}");
   if (place == std::string_view::npos)
     return operand == feature.operand;
@@ -91,12 +121,7 @@ Result<std::vector<AddedOperand>> addedOperands(std::span<const FeatureOperand> 
   for (const Feature &feature : table) {
     if (std::find(names.begin(), names.end(), feature.name) == names.end())
       continue;
-    size_t before = added.size();
-    for (const FeatureOperand &operand : operands)
-      if (operand.role == feature.role)
-        added.push_back({addedName(feature, operand.name), std::string(feature.added),
-                         std::string(feature.dtype)});
-    if (added.size() == before)
+    if (!addFor(feature, operands, added))
       return usage("expected an op with an operand of role " + std::string(feature.role) +
                        " for feature '" + std::string(feature.name) + "', got none",
                    "drop the feature");

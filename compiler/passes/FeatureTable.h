@@ -17,6 +17,11 @@ struct Feature {
   std::string_view operand;
   std::string_view added;
   std::string_view dtype;
+  std::string_view effect;
+  std::string_view scalar;
+  double value;
+  double low;
+  bool open;
   std::string_view conflicts;
   std::string_view reason;
   std::string_view help;
@@ -35,6 +40,7 @@ struct AddedOperand {
   std::string name;
   std::string role;
   std::string dtype;
+  std::string scope = "element"; ///< or "all"
 
   bool operator==(const AddedOperand &) const = default;
 };
@@ -50,6 +56,10 @@ std::string addedName(const Feature &feature, std::string_view operand);
 
 /// Whether `operand` is called like those that `feature` adds.
 bool isAddedBy(const Feature &feature, std::string_view operand);
+
+/// Whether `feature` makes the operands of its role written, or no longer read.
+bool writesRole(const Feature &feature);
+bool unreadsRole(const Feature &feature);
 
 /// USAGE for an unknown or repeated name, or for two features that exclude each other.
 Result<void> checkFeatures(std::span<const std::string> names,

@@ -73,7 +73,54 @@ def Specialise : Fw_Pass<"specialise", "::fw::fuse::OpOp"> {
     Statistic<"numWidened", "widened", "values that became f64">];
 }
 
-def FeatureCopy : Fw_Pass<"feature-copy", "::fw::fuse::OpOp"> {
+class Fw_Feature<string name> : Fw_Pass<"feature-" # name, "::fw::fuse::OpOp"> {
+  let dependentDialects = ["::fw::fuse::FuseDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let options = [
+    Option<"dtypes", "dtypes", "std::string", "\"\"", "operand=dtype pairs of the operands that it adds">];
+}
+
+def FeatureUnscale : Fw_Feature<"unscale"> {
+  let summary = "feature `unscale`: divide the gradients by the loss scale";
+  let description = [{
+    ```mlir
+    %g = fuse.read "g" : f32
+    ```
+    becomes
+    ```mlir
+    %g = fuse.read "g" : f32
+    %0 = fuse.scalar "all.scale" : f64
+    %1 = arith.divf %one, %0 : f64
+    %2 = fuse.uniform %1 : f64 to f32
+    %3 = arith.mulf %g, %2 {fuse.name = "g"} : f32
+    ```
+    and the equations use `%3`.
+  }];
+}
+
+def FeatureClip : Fw_Feature<"clip"> {
+  let summary = "feature `clip`: scale the gradients of a plan so that their common norm is at most max_norm";
+  let description = [{
+    The norm is that of all stored gradients of all tensors and ranks, divided by the loss scale where
+    there is one; `all.norm` tells it. The factor is min(1, max_norm/(norm + 1e-6)).
+  }];
+}
+
+def FeatureClipValue : Fw_Feature<"clip-value"> {
+  let summary = "feature `clip_value`: limit the size of each element of the gradients";
+  let description = [{
+    Behind `unscale` and `clip`; NaN stays NaN.
+  }];
+}
+
+def FeatureMaster : Fw_Feature<"master"> {
+  let summary = "feature `master`: keep each parameter in high precision beside the one of the model";
+  let description = [{
+    The equations read and write `p.master`; `p` is written with the same new value, rounded to its own
+    dtype, and no longer read.
+  }];
+}
+
+def FeatureCopy : Fw_Feature<"copy"> {
   let summary = "feature `copy`: store every new parameter a second time, in low precision";
   let description = [{
     ```mlir
@@ -95,9 +142,31 @@ def FeatureCopy : Fw_Pass<"feature-copy", "::fw::fuse::OpOp"> {
     The copy is rounded once, from the value in arithmetic precision. A parameter that the op leaves
     alone is copied as it is.
   }];
-  let options = [
-    Option<"dtypes", "dtypes", "std::string", "\"\"", "operand=dtype pairs of the copies; default bf16">];
   let statistics = [Statistic<"numCopies", "copies", "operands added">];
+}
+
+def FeatureEma : Fw_Feature<"ema"> {
+  let summary = "feature `ema`: keep the exponential moving average of each parameter";
+  let description = [{
+    `p.ema = decay*p.ema + (1 - decay)*p`, with the new parameter before it is rounded for storage.
+  }];
+}
+
+def FeatureZeroGrad : Fw_Feature<"zero-grad"> {
+  let summary = "feature `zero_grad`: set the gradients to 0 behind their use";
+  let description = [{
+    `fuse.write "g", 0`; with `guard`, a skipped step leaves them as they are.
+  }];
+}
+
+def FeatureGuard : Fw_Feature<"guard"> {
+  let summary = "feature `guard`: change nothing where a gradient is not finite";
+  let description = [{
+    One decision for all tensors and ranks, from the gradients as they are stored: the least number of
+    a tensor that holds an inf or NaN. `all.skip`, which the caller gives, and a norm that is not finite
+    skip too. `all.skipped` tells 1 + the number of that tensor, inf for the norm, -1 for the caller's
+    word, and 0 for a step that was applied.
+  }];
 }
 
 def Fma : Fw_Pass<"fma", "::fw::fuse::OpOp"> {

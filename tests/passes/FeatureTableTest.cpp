@@ -75,9 +75,27 @@ TEST(Features, OperandsBelongToTheFeatureThatNamesThem) {
   EXPECT_FALSE(isAddedBy(all, "p.scale"));
 }
 
+TEST(Features, OneOperandOfThePlanHasOneValue) {
+  auto added = addedOperands(kSgd, Names{"guard", "clip"});
+  ASSERT_TRUE(added);
+  EXPECT_EQ(*added, (std::vector<AddedOperand>{{"all.norm", "out", "f32", "all"},
+                                               {"all.skipped", "out", "f32", "all"}}));
+}
+
+TEST(Features, SomeAddNoOperandAndChangeTheirRole) {
+  auto added = addedOperands(kSgd, Names{"unscale", "zero_grad"});
+  ASSERT_TRUE(added);
+  EXPECT_EQ(added->size(), 0u);
+  EXPECT_TRUE(writesRole(*findFeature("zero_grad")));
+  EXPECT_TRUE(unreadsRole(*findFeature("master")));
+  EXPECT_FALSE(isAddedBy(*findFeature("unscale"), ""));
+}
+
 TEST(Features, RefuseWhatCannotBe) {
-  EXPECT_EQ(refusal(kSgd, {"copi"}),
-            "expected a feature (copy), got 'copi'; choose one of the list");
+  EXPECT_EQ(
+      refusal(kSgd, {"copi"}),
+      "expected a feature (unscale, clip, clip_value, master, copy, ema, zero_grad, guard), got "
+      "'copi'; choose one of the list");
   EXPECT_EQ(refusal(kSgd, {"copy", "copy"}),
             "expected each feature once, got 'copy' twice; give it once");
   std::vector<FeatureOperand> scale{{"x", "in"}, {"y", "out"}};

@@ -60,7 +60,8 @@ TEST(Pipeline, APassThatRefusesGivesAnErrorWithItsMessage) {
   Outcome feature = lower(kSgd, Stage::Phases, {.features = {"kopy"}});
   ASSERT_FALSE(feature.result);
   EXPECT_EQ(render(feature.result.error()),
-            "expected a feature (copy), got 'kopy'; choose one of the list");
+            "expected a feature (unscale, clip, clip_value, master, copy, ema, zero_grad, guard), "
+            "got 'kopy'; choose one of the list");
 }
 
 TEST(Pipeline, AScheduleThatCannotWorkIsRefusedWithTextAndRemedyApart) {
@@ -119,7 +120,7 @@ TEST(Pipeline, ADtypeOfAnOperandThatNoFeatureAddsIsRefused) {
   Outcome other = lower(kSgd, Stage::Phases, {.dtypes = "g.copy=f16", .features = {"copy"}});
   ASSERT_FALSE(other.result);
   EXPECT_EQ(other.result.error().text,
-            "expected a copy of a parameter to bind a dtype to, got 'g.copy'");
+            "expected an operand of feature 'copy' to bind a dtype to, got 'g.copy'");
 }
 
 TEST(Pipeline, CpuStagesNeedNoArch) { EXPECT_TRUE(lower(kSgd, Stage::Phases, {}).result); }
@@ -129,7 +130,37 @@ TEST(Pipeline, EveryFeatureHasItsPass) {
     auto made = lower(kSgd, Stage::Semantic, {.features = {std::string(feature.name)}});
     EXPECT_TRUE(made.result) << feature.name;
     EXPECT_NE(made.text.find(addedName(feature, "p")), std::string::npos) << feature.name;
+    EXPECT_NE(made.text.find(feature.scalar), std::string::npos) << feature.name;
   }
+}
+
+TEST(Pipeline, EveryPairOfFeaturesCompilesInTheTablesOrder) {
+  for (const Feature &first : allFeatures())
+    for (const Feature &second : allFeatures()) {
+      if (&first == &second)
+        continue;
+      auto made =
+          lower(kSgd, Stage::Cuda,
+                {.features = {std::string(first.name), std::string(second.name)}, .arch = "sm_90"});
+      EXPECT_TRUE(made.result) << first.name << ", " << second.name << ": "
+                               << (made.result ? "" : render(made.result.error()));
+      auto turned =
+          lower(kSgd, Stage::Cuda,
+                {.features = {std::string(second.name), std::string(first.name)}, .arch = "sm_90"});
+      EXPECT_EQ(made.text, turned.text) << first.name << ", " << second.name;
+    }
+}
+
+TEST(Pipeline, TheWholeStepIsTwoKernels) {
+  Outcome made =
+      lower(kSgd, Stage::Cuda, {.features = {"unscale", "clip", "copy", "guard"}, .arch = "sm_90"});
+  ASSERT_TRUE(made.result) << render(made.result.error());
+  size_t kernels = 0;
+  for (size_t at = made.text.find("fuse.kernel"); at != std::string::npos;
+       at = made.text.find("fuse.kernel", at + 1))
+    ++kernels;
+  EXPECT_EQ(kernels, 2u);
+  EXPECT_LT(made.text.find("norm_last_block"), made.text.find("\"chunk\""));
 }
 
 } // namespace
