@@ -75,6 +75,32 @@ TEST(Check, ABoolHyperIsAValueOfTheLaunch) {
   EXPECT_EQ(out, "c bool launch; d real launch; e bool element; y real element; ");
 }
 
+TEST(Check, WhatAReductionKeepsIsTheScopeOfItsValue) {
+  OpHandle op = parsed(
+      "op test over elements { in x; in s[all]; state k[tensor] = 0; out y, n[all]; hyper b = 1\n"
+      "a = sum[all](x);  c = avg[tensor](x);  d = any[world](x > 0);  e = a + b;  f = e + c\n"
+      "g = size(all) + 1;  h = index(tensor);  i = s*g;  k = f + h;  l = x - c;  n = "
+      "max[world](l)\n"
+      "y = if d then i*l else l }");
+  ResolvedOp resolved = *resolve(*op, {});
+  std::string out;
+  for (const Assignment *assignment : resolved.body) {
+    const ValueInfo &value = resolved.values[assignment->value->id];
+    out += assignment->name + " " + std::string(spelling(value.type)) + " " +
+           value.scope.print(op->domain.axes) + "; ";
+  }
+  EXPECT_EQ(out, "a real all; c real tensor; d bool all; e real all; f real tensor; g int all; "
+                 "h int tensor; i real all; k real tensor; l real element; n real all; "
+                 "y real element; ");
+}
+
+TEST(Check, AnOpOverScalarsHasOneValueOfEachOperand) {
+  OpHandle op = parsed("op test over [] { state s = 1, k[all]; in x; out y; step t; hyper b = 1\n"
+                       "s = b*s;  k = k + x^t;  y = s + k }");
+  for (const OperandInfo &operand : resolve(*op, {})->info.operands)
+    EXPECT_EQ(operand.scope.print({}), "all") << operand.name;
+}
+
 TEST(Check, WarnsOfWhatIsNotUsed) {
   auto file = OpFile::parse(opWith("option k = u | v\n  z = x + 1\n  y = a*x"), "test.fuse");
   ASSERT_TRUE(bool(file));

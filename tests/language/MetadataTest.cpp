@@ -108,6 +108,20 @@ TEST(Metadata, AnOperandsNameWinsOverItsRole) {
   EXPECT_EQ(dtypesOf(infoOf("adamw"), {{"m", "bf16"}, {"state", "f16"}}), "f32 f32 bf16 f16 ");
 }
 
+TEST(Metadata, RolesBindOperandsWithAValuePerElement) {
+  OpHandle op =
+      parsed("op test over elements { in s[all]; in x; state k[tensor]; out n[all]; out y\n"
+             "k = s*k;  n = sum[all](x);  y = k*x }");
+  OpInfo opInfo = resolve(*op, {})->info;
+  EXPECT_EQ(dtypesOf(opInfo, {}), "f32 f32 f32 f32 f32 ");
+  EXPECT_EQ(dtypesOf(opInfo, {{"in", "bf16"}}), "f32 bf16 f32 f32 bf16 ");
+  EXPECT_EQ(dtypesOf(opInfo, {{"out", "f16"}, {"n", "f64"}}), "f32 f32 f32 f64 f16 ");
+  EXPECT_EQ(
+      dtypesOf(opInfo, {{"state", "bf16"}}),
+      "expected an operand or a role of op 'test' as the key of a dtype, got 'state'; its keys "
+      "are s, x, k, n, y, in or out");
+}
+
 TEST(Metadata, DtypeKeysAndNamesAreChecked) {
   EXPECT_EQ(dtypesOf(infoOf("cast"), {{"p", "f32"}}),
             "expected an operand or a role of op 'cast' as the key of a dtype, got 'p'; its keys "

@@ -14,7 +14,7 @@ std::string joined(const Scope &a, const Scope &b) {
 } // namespace
 
 TEST(Scope, OrdersFromConstToElement) {
-  Scope chain[] = {Scope::constant(), Scope::launch(),     Scope::parameters(),
+  Scope chain[] = {Scope::constant(), Scope::launch(),     Scope::all(),     Scope::parameters(),
                    Scope::tensor(),   Scope::axes({1, 0}), Scope::element(2)};
   for (size_t i = 0; i < std::size(chain); ++i)
     for (size_t j = 0; j < std::size(chain); ++j) {
