@@ -42,9 +42,8 @@ ROOMS = {
     "runtime/include": ["fusewright"],
     "runtime": ["fusewright", "runtime", "compiler/support", "templates/vocab"],
     "runtime/driver": ["fusewright", "runtime", "compiler/support", "templates/vocab", "nvtx"],
-    # LLVM's thread pool runs lists on the CPU.
-    "runtime/launch": ["fusewright", "runtime", "compiler/support", "templates/vocab", "llvm"],
-    # The scalar program is a plain list that a device is given to run.
+    # The scalar program is a plain list that the host runs, or gives to a device to run.
+    "runtime/launch": ["fusewright", "runtime", "compiler/support", "compiler/jit/ScalarProgram.h", "templates/vocab", "llvm"],
     "runtime/plan": ["fusewright", "runtime", "compiler/support", "compiler/jit/ScalarProgram.h", "templates/vocab", "llvm"],
     # The compiler's own doors: compile, evaluate, the shipped ops.
     "runtime/api": ["fusewright", "runtime", "compiler/support", "compiler/Compiler.h", "compiler/Reference.h",

@@ -79,9 +79,9 @@ struct ProgramState {
 
   std::shared_ptr<const fw::Program> program;
   launch::Program launchable;
-  std::unique_ptr<const plan::CudaKernel> cuda; ///< null for the CPU
+  std::unique_ptr<const plan::CudaKernel> cuda; ///< null for the CPU, and where there is no kernel
 
-  bool isForCpu() const { return !cuda; }
+  bool isForCpu() const { return program->record.target == "cpu"; }
 };
 
 /// Strings handed out for the life of a handle.

@@ -21,14 +21,24 @@ launch::ScalarArray fw::api::scalarsOf(const fw_scalar *scalars, size_t count) {
 
 namespace {
 
+/// A launch without a plan has no memory of its own for what stages hand over.
+void refuseStages(const launch::Program &program) {
+  if (program.isOnePass())
+    return;
+  throw Failure{{Code::USAGE,
+                 "expected an op of one pass over elements in a launch on a GPU, got one with "
+                 "reductions, or with one value per tensor or in all",
+                 "make a plan"}};
+}
+
 void launchOnCuda(ContextState &context, const ProgramState &compiled,
                   const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
                   driver::CUstream stream) {
   const launch::Program &program = compiled.launchable;
+  refuseStages(program);
   const launch::Place place{FW_DEVICE_CUDA, tensors.size() ? tensors[0].device_id : 0};
   launch::TensorList list = take(launch::checkTensors(program.operands, tensors, place));
-  launch::ScalarRows rows =
-      take(launch::readScalars(program.hypers, scalars, tensors.size() / program.operands.size()));
+  launch::ScalarRows rows = take(launch::readScalars(program.hypers, scalars, list.length));
   if (list.entries.empty())
     return;
   const driver::Driver &driver = *take(context.driver());

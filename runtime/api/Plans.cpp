@@ -31,6 +31,12 @@ template <class T> T takeOf(size_t group, Result<T> result) {
   throw Failure{std::move(error)};
 }
 
+/// What one group reduces, the stages of all read.
+bool reducesAlike(const launch::Program &a, const launch::Program &b) {
+  return std::ranges::equal(a.stages, b.stages, {}, &launch::Stage::reductions,
+                            &launch::Stage::reductions);
+}
+
 /// Groups of a plan differ in dtypes only: same op, same options, so the same hyper-parameters.
 void checkSameOp(const GivenGroups &given, size_t index) {
   const ResolvedRequest &first = given.programs.front()->program->request;
@@ -43,6 +49,9 @@ void checkSameOp(const GivenGroups &given, size_t index) {
   if (first.opHash != other.opHash || first.request.options != other.request.options)
     throw wrongGroup(index, "expected the op and options of group 0, got " + describe(other),
                      "make a plan for each op");
+  if (!reducesAlike(given.programs.front()->launchable, given.programs[index]->launchable))
+    throw wrongGroup(index, "expected the reductions of group 0, got others",
+                     "leave the same operands absent in all groups");
 }
 
 GivenGroups readGroups(const fw_plan_group *groups, size_t count) {
@@ -84,7 +93,7 @@ plan::Group makeGroup(const GivenGroups &given, size_t index, launch::Place plac
   group.program = {program, &program->launchable};
   launch::TensorArray tensors = tensorsOf(from.tensors, from.tensor_count);
   group.list = takeOf(index, launch::checkTensors(program->launchable.operands, tensors, place));
-  group.length = tensors.size() / program->launchable.operands.size();
+  group.length = group.list.length;
   group.entryOf.assign(group.length, plan::Group::none);
   for (size_t e = 0; e < group.list.entries.size(); ++e)
     group.entryOf[group.list.entries[e].position] = e;
@@ -95,6 +104,12 @@ std::unique_ptr<plan::Plan> makePlan(ContextState &context, const GivenGroups &g
                                      std::vector<plan::Group> groups, launch::Place place) {
   if (place.device == FW_DEVICE_CPU)
     return plan::makeCpuPlan(std::move(groups), context.executor);
+  for (const auto &program : given.programs)
+    if (!program->launchable.isOnePass())
+      throw Failure{{Code::USAGE,
+                     "expected an op of one pass over elements in a plan on a GPU, got one with "
+                     "reductions, or with one value per tensor or in all",
+                     "compile for \"cpu\""}};
   const driver::Driver &driver = *take(context.driver());
   auto current = take(driver::CurrentContext::ofDevice(driver, place.id));
   std::vector<const plan::CudaKernel *> kernels;
@@ -103,6 +118,15 @@ std::unique_ptr<plan::Plan> makePlan(ContextState &context, const GivenGroups &g
   const std::string &target = given.programs.front()->program->request.request.target;
   return take(plan::makeCudaPlan(context.world(driver, current.get(), place.id, target),
                                  std::move(groups), kernels));
+}
+
+/// What a caller says of the other ranks; nothing where there are none.
+fw_world readWorld(const fw_world *world) {
+  if (!world)
+    return {};
+  const fw_world ranks = readStruct(world, "world");
+  need(ranks.all_reduce, "world.all_reduce");
+  return ranks;
 }
 
 /// Of the op; "" of a plan without groups.
@@ -137,6 +161,7 @@ fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups, size_
       lists.push_back(makeGroup(given, g, place));
       lengths.push_back(lists.back().length);
     }
+    take(plan::checkSharedOperands(lists));
     plan::PlanScalars scalars(given.programs.empty() ? std::vector<launch::Hyper>()
                                                      : given.programs.front()->launchable.hypers,
                               lengths);
@@ -163,6 +188,7 @@ fw_status fw_plan_describe(const fw_plan *plan, fw_plan_info *out) {
     info.blocks = stats.blocks;
     info.streamed_bytes = stats.streamedBytes;
     info.workspace_bytes = stats.workspaceBytes;
+    info.exchanges = stats.exchanges;
     writeStruct(out, info);
   });
 }
@@ -194,12 +220,13 @@ fw_status fw_plan_set_scalars(fw_plan *plan, size_t group, const fw_scalar *scal
 }
 
 fw_status fw_plan_run(fw_plan *plan, const fw_scalar *scalars, size_t scalar_count,
-                      fw_stream stream, const fw_world *) {
+                      fw_stream stream, const fw_world *world) {
   return border([&] {
     fw_plan &chosen = need(plan, "plan");
+    const fw_world ranks = readWorld(world);
     driver::Range range("fw_plan_run", nameOf(chosen));
     plan::RunScalars values = take(chosen.scalars.resolve(scalarsOf(scalars, scalar_count)));
-    take(chosen.plan->run(values, stream));
+    take(chosen.plan->run(values, stream, world ? &ranks : nullptr));
     if (chosen.place.device == FW_DEVICE_CPU)
       chosen.context->launches += chosen.plan->stats().launches;
   });

@@ -5,10 +5,19 @@
 
 #include "compiler/dialect/Dtypes.h"
 
+#include <algorithm>
+#include <iterator>
+
 using namespace fw;
 using namespace fw::api;
 
 namespace {
+
+launch::Scope launchScope(const std::string &scope) {
+  return scope == "tensor" ? launch::Scope::Tensor
+         : scope == "all"  ? launch::Scope::All
+                           : launch::Scope::Element;
+}
 
 launch::Operand launchOperand(const RequestOperand &operand) {
   return {.name = operand.name,
@@ -16,7 +25,8 @@ launch::Operand launchOperand(const RequestOperand &operand) {
           .bytes = operand.present ? findDtype(operand.dtype)->bytes : 0,
           .read = operand.read,
           .written = operand.written,
-          .present = operand.present};
+          .present = operand.present,
+          .scope = launchScope(operand.scope)};
 }
 
 launch::Hyper launchHyper(const RequestScalar &scalar) {
@@ -34,18 +44,46 @@ launch::Hyper launchHyper(const RequestScalar &scalar) {
           .highOpen = scalar.highOpen};
 }
 
-/// Places of the scalar program's inputs in the table of scalars, which holds the step too.
-std::vector<size_t> inputPlaces(const Program &program) {
-  std::vector<size_t> hypers, places;
-  size_t step = 0;
-  for (size_t i = 0; i < program.request.scalars.size(); ++i)
+/// The scalar program with hypers and the step as places in the table of scalars, which holds both.
+jit::ScalarProgram placeInputs(const Program &program, jit::ScalarProgram scalars) {
+  std::vector<uint32_t> hypers;
+  uint32_t step = 0;
+  for (uint32_t i = 0; i < program.request.scalars.size(); ++i)
     if (program.request.scalars[i].isStep)
       step = i;
     else
       hypers.push_back(i);
-  for (const jit::ScalarInput &input : program.record.stages.back().scalars.inputs)
-    places.push_back(input.kind == jit::ScalarInput::Kind::Step ? step : hypers[input.index]);
-  return places;
+  for (jit::ScalarInput &input : scalars.inputs)
+    if (input.kind == jit::ScalarInput::Kind::Step)
+      input.index = step;
+    else if (input.kind == jit::ScalarInput::Kind::Hyper)
+      input.index = hypers[input.index];
+  return scalars;
+}
+
+launch::Reduction launchReduction(const jit::ReductionRecord &record) {
+  using Kind = launch::Reduction::Kind;
+  using Keep = launch::Reduction::Keep;
+  return {.kind = record.kind == "max"   ? Kind::Max
+                  : record.kind == "min" ? Kind::Min
+                                         : Kind::Sum,
+          .keep = record.keep == "tensor"  ? Keep::Tensor
+                  : record.keep == "world" ? Keep::World
+                                           : Keep::All};
+}
+
+launch::Stage launchStage(const Program &program, const jit::StageRecord &record) {
+  launch::Stage stage{
+      .scalars = placeInputs(program, record.scalars), .kernel = {}, .reductions = {}};
+  if (record.kernel != jit::StageRecord::NO_KERNEL) {
+    const jit::LaunchRecord &kernel = program.record.kernels[size_t(record.kernel)].launch;
+    stage.kernel = {.function = program.kernels[size_t(record.kernel)].function,
+                    .operands = kernel.operands,
+                    .slots = size_t(kernel.slots),
+                    .doubleScalars = kernel.real == "f64"};
+  }
+  std::ranges::transform(record.reductions, std::back_inserter(stage.reductions), launchReduction);
+  return stage;
 }
 
 } // namespace
@@ -63,7 +101,7 @@ namespace {
 
 std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
                                                      const launch::Program &launchable) {
-  if (program.kernels.empty() || program.kernels.front().function)
+  if (program.record.target == "cpu" || program.kernels.empty())
     return nullptr;
   const jit::LaunchRecord &record = program.record.kernels.front().launch;
   auto kernel =
@@ -76,8 +114,9 @@ std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
   kernel->vec = uint32_t(record.vec);
   kernel->slots = record.slots;
   kernel->doubleScalars = record.real == "f64";
-  kernel->scalars = &program.record.stages.back().scalars;
-  kernel->scalarInputs = inputPlaces(program);
+  kernel->scalars = &launchable.stages.back().scalars;
+  for (const jit::ScalarInput &input : kernel->scalars->inputs)
+    kernel->scalarInputs.push_back(input.index);
   return kernel;
 }
 
@@ -85,20 +124,8 @@ std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
 
 ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
     : program(std::move(compiled)), launchable(describeLaunch(program->request)) {
-  for (size_t i = 0; i < program->kernels.size(); ++i) {
-    const jit::LaunchRecord &record = program->record.kernels[i].launch;
-    launchable.kernels.push_back({.function = program->kernels[i].function,
-                                  .operands = record.operands,
-                                  .slots = size_t(record.slots),
-                                  .doubleScalars = record.real == "f64"});
-  }
-  launchable.scalarProgram = [scalars = &program->record.stages.back().scalars, places = inputPlaces(*program)](
-                                 std::span<const double> hypers, std::span<double> slots) {
-    llvm::SmallVector<double, 32> inputs;
-    for (size_t place : places)
-      inputs.push_back(hypers[place]);
-    jit::run(*scalars, inputs.data(), slots.data());
-  };
+  for (const jit::StageRecord &stage : program->record.stages)
+    launchable.stages.push_back(launchStage(*program, stage));
   cuda = describeCuda(*program, launchable);
 }
 

@@ -111,6 +111,7 @@ fw_status fw_request_operand(const fw_request *request, size_t index, fw_operand
     info.role = request->strings.keep(operand.role);
     info.dtype = request->strings.keep(operand.dtype);
     info.init = operand.init;
+    info.scope = request->strings.keep(operand.scope);
     writeStruct(out, info);
   });
 }

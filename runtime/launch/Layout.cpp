@@ -83,8 +83,8 @@ void append(std::vector<Loop> &loops, const std::vector<Dimensions> &all, size_t
 }
 
 Error notContiguous(std::span<const Operand> operands, const std::vector<Dimensions> &all,
-                    size_t reference, size_t operand, size_t first) {
-  std::string who = tensorName(operands, first + operand) + ": expected ";
+                    size_t reference, size_t operand, const std::string &name) {
+  std::string who = name + ": expected ";
   std::string got =
       ", got " + printSizes(all[operand].strides) + " for shape " + printSizes(all[operand].shape);
   if (std::ranges::find(all[operand].strides, 1) == all[operand].strides.end())
@@ -95,25 +95,31 @@ Error notContiguous(std::span<const Operand> operands, const std::vector<Dimensi
                "pass a copy with the layout of the other operands"};
 }
 
+/// The operand that decides the order of the loops: the first written one, else the first.
+size_t referenceOf(std::span<const Operand> operands) {
+  auto found = std::ranges::find_if(
+      operands, [](const Operand &operand) { return operand.hasElements() && operand.written; });
+  if (found == operands.end())
+    found = std::ranges::find_if(operands, &Operand::hasElements);
+  return size_t(found - operands.begin());
+}
+
 } // namespace
 
 Result<Entry> findLoops(std::span<const Operand> operands, std::vector<Dimensions> all,
-                        size_t first) {
-  size_t reference = 0;
-  while (reference + 1 < operands.size() && !operands[reference].written)
-    ++reference;
-  if (!operands[reference].written || !operands[reference].present)
-    reference = std::ranges::find(operands, true, &Operand::present) - operands.begin();
-  // An absent operand follows the reference, so that it hinders no merge.
+                        const ArrayOrder &order, size_t position) {
+  const size_t reference = referenceOf(operands);
+  // An operand without elements follows the reference, so that it hinders no merge.
   for (size_t k = 0; k < operands.size(); ++k)
-    if (!operands[k].present)
+    if (!operands[k].hasElements())
       all[k] = all[reference];
+  auto name = [&](size_t k) { return order.name(order.index(position, k)); };
 
   for (size_t k = 0; k < operands.size(); ++k)
-    if (operands[k].written && !isInjective(all[k], slowestFirst(all[k])))
+    if (operands[k].hasElements() && operands[k].written &&
+        !isInjective(all[k], slowestFirst(all[k])))
       return Error{Code::USAGE,
-                   tensorName(operands, first + k) +
-                       ": expected elements that do not share memory, got strides " +
+                   name(k) + ": expected elements that do not share memory, got strides " +
                        printSizes(all[k].strides) + " for shape " + printSizes(all[k].shape),
                    "pass a copy: a written operand may not be an expanded view"};
 
@@ -126,10 +132,10 @@ Result<Entry> findLoops(std::span<const Operand> operands, std::vector<Dimension
   if (!loops.empty()) {
     // The reference first: the others are compared with it.
     if (loops.back().byteStrides[reference] != 1)
-      return notContiguous(operands, all, reference, reference, first);
+      return notContiguous(operands, all, reference, reference, name(reference));
     for (size_t k = 0; k < operands.size(); ++k)
       if (loops.back().byteStrides[k] != 1)
-        return notContiguous(operands, all, reference, k, first);
+        return notContiguous(operands, all, reference, k, name(k));
     entry.run = loops.back().extent;
     loops.pop_back();
   }

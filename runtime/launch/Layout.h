@@ -19,11 +19,11 @@ struct Dimensions {
 };
 Dimensions significantDimensions(const fw_tensor &tensor);
 
-/// The dimensions of all present operands of an entry (`all` and `operands` run in step; the shapes
-/// are equal), ordered by the strides of a written operand and merged where every operand allows
-/// it. `first` is the index of the entry's first tensor, for messages.
+/// The dimensions of all operands of an entry that have elements (`all` and `operands` run in step;
+/// the shapes are equal), ordered by the strides of a written operand and merged where every
+/// operand allows it. `order` and `position` are for messages.
 Result<Entry> findLoops(std::span<const Operand> operands, std::vector<Dimensions> all,
-                        size_t first);
+                        const ArrayOrder &order, size_t position);
 
 /// Bytes from an operand's address to run number `run` of its entry.
 int64_t runOffset(const Entry &entry, int64_t run, size_t operand);

@@ -12,10 +12,12 @@ namespace {
 
 /// The addresses between the first and the last byte of a tensor.
 struct Extent {
-  uintptr_t begin;
-  uintptr_t end;
-  size_t entry; ///< in list.entries
-  size_t operand;
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+  size_t position = 0; ///< in the caller's list
+  size_t operand = 0;
+  const Entry *entry = nullptr; ///< null: one number
+  const void *data = nullptr;
 };
 
 class OverlapCheck {
@@ -36,27 +38,36 @@ public:
   }
 
 private:
-  const Entry &entryOf(const Extent &extent) const { return list.entries[extent.entry]; }
-
   View viewOf(const Extent &extent) const {
-    const Entry &entry = entryOf(extent);
-    return {
-        reinterpret_cast<uintptr_t>(list.pointers[extent.entry * operands.size() + extent.operand]),
-        uint64_t(entry.run) * operands[extent.operand].bytes, entry.loops, extent.operand};
+    const unsigned bytes = operands[extent.operand].bytes;
+    const auto address = reinterpret_cast<uintptr_t>(extent.data);
+    if (!extent.entry)
+      return {address, bytes, {}, extent.operand};
+    return {address, uint64_t(extent.entry->run) * bytes, extent.entry->loops, extent.operand};
+  }
+
+  void add(std::vector<Extent> &extents, Extent extent) const {
+    std::tie(extent.begin, extent.end) = addressRange(viewOf(extent));
+    extents.push_back(extent);
   }
 
   std::vector<Extent> sortedExtents() const {
     std::vector<Extent> extents;
     extents.reserve(list.pointers.size());
-    for (size_t entry = 0; entry < list.entries.size(); ++entry)
+    for (size_t e = 0; e < list.entries.size(); ++e)
       for (size_t k = 0; k < operands.size(); ++k)
-        if (operands[k].present) {
-          Extent extent{0, 0, entry, k};
-          std::tie(extent.begin, extent.end) = addressRange(viewOf(extent));
-          extents.push_back(extent);
-        }
+        if (operands[k].hasElements())
+          add(extents, {.position = list.entries[e].position,
+                        .operand = k,
+                        .entry = &list.entries[e],
+                        .data = list.pointers[e * operands.size() + k]});
+    for (const Uniform &uniform : list.uniforms)
+      for (size_t position = 0; position < uniform.addresses.size(); ++position)
+        add(extents, {.position = position,
+                      .operand = uniform.operand,
+                      .data = uniform.addresses[position]});
     std::ranges::sort(extents, [](const Extent &a, const Extent &b) {
-      return std::tie(a.begin, a.entry, a.operand) < std::tie(b.begin, b.entry, b.operand);
+      return std::tie(a.begin, a.position, a.operand) < std::tie(b.begin, b.position, b.operand);
     });
     return extents;
   }
@@ -74,17 +85,18 @@ private:
     const Operand &first = operands[a.operand], &second = operands[b.operand];
     if (!first.written && !second.written)
       return true;
-    if (a.entry != b.entry || a.begin != b.begin || first.bytes != second.bytes ||
-        (first.written && second.written))
+    if (a.position != b.position || a.begin != b.begin || first.scope != second.scope ||
+        first.bytes != second.bytes || (first.written && second.written))
       return false;
-    return std::ranges::all_of(entryOf(a).loops, [&](const Loop &loop) {
+    return !a.entry || std::ranges::all_of(a.entry->loops, [&](const Loop &loop) {
       return loop.byteStrides[a.operand] == loop.byteStrides[b.operand];
     });
   }
 
   Error shared(const Extent &a, const Extent &b) const {
+    const ArrayOrder order(operands, list.length);
     auto name = [&](const Extent &extent) {
-      return tensorName(operands, entryOf(extent).position * operands.size() + extent.operand);
+      return order.name(order.index(extent.position, extent.operand));
     };
     const Extent &written = operands[a.operand].written ? a : b;
     const Extent &other = operands[a.operand].written ? b : a;

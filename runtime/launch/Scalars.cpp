@@ -224,7 +224,7 @@ Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray 
                                                "data",
                    "make a plan, or pass the number itself"};
     if (scalar.source.kind == ScalarSource::Kind::Values)
-      rows.rows = listLength;
+      rows.rows = std::max<size_t>(listLength, 1); // of an empty list, one that no tensor reads
     sources[scalar.hyper] = scalar.source;
   }
   for (size_t h = 0; h < hypers.size(); ++h)
@@ -234,8 +234,7 @@ Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray 
   rows.values.reserve(rows.rows * rows.columns);
   for (size_t row = 0; row < rows.rows; ++row)
     for (const ScalarSource &source : sources)
-      rows.values.push_back(source.kind == ScalarSource::Kind::Values ? source.values[row]
-                                                                      : source.value);
+      rows.values.push_back(row < source.values.size() ? source.values[row] : source.value);
   return rows;
 }
 

@@ -7,9 +7,53 @@
 
 namespace fw::launch {
 
-std::string tensorName(std::span<const Operand> operands, size_t index) {
-  return "tensor " + std::to_string(index) + " (" + operands[index % operands.size()].name +
-         " of entry " + std::to_string(index / operands.size()) + ")";
+ArrayOrder::ArrayOrder(std::span<const Operand> operands, size_t length)
+    : operands(operands), entries(length) {
+  size_t ofAll = 0;
+  for (const Operand &operand : operands)
+    places.push_back(operand.scope == Scope::All ? ofAll++ : perEntry++);
+}
+
+Result<ArrayOrder> ArrayOrder::ofCount(std::span<const Operand> operands, size_t tensors) {
+  ArrayOrder order(operands, 0);
+  const size_t each = order.perEntry, ofAll = operands.size() - each;
+  const size_t rest = tensors < ofAll ? 1 : tensors - ofAll;
+  if (each ? rest % each == 0 : rest == 0) {
+    order.entries = each ? rest / each : 0;
+    return order;
+  }
+  const std::string place = "pass tensors[i * " + (ofAll ? std::to_string(each) : "operands") +
+                            " + k] for operand k of entry i";
+  if (ofAll == 0)
+    return Error{Code::USAGE,
+                 "expected a multiple of " + std::to_string(each) +
+                     " tensors, one per operand, got " + std::to_string(tensors),
+                 place};
+  return Error{
+      Code::USAGE,
+      "expected " + (each ? "a multiple of " + std::to_string(each) + " tensors and " : "") +
+          std::to_string(ofAll) + (each ? "" : " tensors") + " of all, got " +
+          std::to_string(tensors),
+      each ? place + ", then the operands of all, once" : "pass one tensor for each operand"};
+}
+
+size_t ArrayOrder::index(size_t position, size_t operand) const {
+  return (operands[operand].scope == Scope::All ? entries : position) * perEntry + places[operand];
+}
+
+std::string ArrayOrder::name(size_t tensor) const {
+  const bool ofAll = tensor >= entries * perEntry;
+  size_t k = 0;
+  while ((operands[k].scope == Scope::All) != ofAll ||
+         places[k] != (ofAll ? tensor - entries * perEntry : tensor % perEntry))
+    ++k;
+  return "tensor " + std::to_string(tensor) + " (" + operands[k].name + " of " +
+         (ofAll ? "all" : "entry " + std::to_string(tensor / perEntry)) + ")";
+}
+
+const Uniform *TensorList::uniform(size_t operand) const {
+  auto found = std::ranges::find(uniforms, operand, &Uniform::operand);
+  return found == uniforms.end() ? nullptr : &*found;
 }
 
 namespace {
@@ -84,57 +128,98 @@ bool isRowMajor(const fw_tensor &tensor) {
   return true;
 }
 
-class EntryReader {
-public:
-  EntryReader(std::span<const Operand> operands, const TensorArray &tensors, size_t position,
-              Place place)
-      : operands(operands), tensors(tensors), first(position * operands.size()), position(position),
-        place(place) {}
+Result<void> checkAbsent(const fw_tensor &tensor) {
+  if (!tensor.data)
+    return {};
+  return Error{Code::USAGE, "expected data = NULL for an absent operand, got an address",
+               "make a request in which the operand is present"};
+}
 
-  /// The entry's loops; an entry of no elements when its tensors are empty.
-  Result<Entry> read() const {
+/// A tensor that holds one number.
+Result<void> checkUniform(const Operand &operand, const fw_tensor &tensor, Place place) {
+  if (!operand.present)
+    return checkAbsent(tensor);
+  if (Result<void> fields = checkFields(operand, tensor, place); !fields)
+    return fields;
+  Result<int64_t> elements = countElements(shapeOf(tensor));
+  if (!elements)
+    return elements.takeError();
+  if (*elements != 1)
+    return Error{Code::USAGE,
+                 std::string("expected one element, the value of ") +
+                     (operand.scope == Scope::All ? "all tensors" : "its entry") + ", got shape " +
+                     printSizes(shapeOf(tensor)),
+                 "pass a tensor of rank 0, or of shape [1]"};
+  if (!tensor.data)
+    return Error{Code::USAGE, "expected memory for 1 element, got data = NULL",
+                 "only an operand that the request calls absent has no data"};
+  return {};
+}
+
+class ListReader {
+public:
+  ListReader(std::span<const Operand> operands, const TensorArray &tensors, const ArrayOrder &order,
+             Place place)
+      : operands(operands), tensors(tensors), order(order), place(place) {}
+
+  /// The loops of an entry; an entry of no elements when its tensors are empty.
+  Result<Entry> readEntry(size_t position) const {
     const fw_tensor *model = nullptr;
     int64_t elements = 0;
     bool rowMajor = true;
     for (size_t k = 0; k < operands.size(); ++k) {
-      const fw_tensor &tensor = tensors[first + k];
+      if (operands[k].scope != Scope::Element)
+        continue;
+      const fw_tensor &tensor = at(position, k);
       if (!operands[k].present) {
-        if (tensor.data)
-          return named(k,
-                       {Code::USAGE, "expected data = NULL for an absent operand, got an address",
-                        "make a request in which the operand is present"});
+        if (Result<void> absent = checkAbsent(tensor); !absent)
+          return named(position, k, absent.takeError());
         continue;
       }
       if (Result<void> fields = checkFields(operands[k], tensor, place); !fields)
-        return named(k, fields.takeError());
+        return named(position, k, fields.takeError());
       model = model ? model : &tensor;
       Result<int64_t> count = checkShape(tensor, shapeOf(*model));
       if (!count)
-        return named(k, count.takeError());
+        return named(position, k, count.takeError());
       elements = *count;
       rowMajor = rowMajor && isRowMajor(tensor);
     }
     if (elements > 0 && !rowMajor)
-      return readStrided();
+      return readStrided(position);
     Entry entry;
     entry.elements = entry.run = elements;
     entry.position = position;
     return entry;
   }
 
+  /// The addresses of an operand with one value per tensor or in all.
+  Result<Uniform> readUniform(size_t k) const {
+    Uniform uniform{k, {}};
+    const size_t count = operands[k].scope == Scope::All ? 1 : order.length();
+    for (size_t position = 0; position < count; ++position) {
+      if (Result<void> good = checkUniform(operands[k], at(position, k), place); !good)
+        return named(position, k, good.takeError());
+      uniform.addresses.push_back(at(position, k).data);
+    }
+    return uniform;
+  }
+
 private:
+  const fw_tensor &at(size_t position, size_t k) const { return tensors[order.index(position, k)]; }
+
   /// The error with the tensor in front.
-  Error named(size_t k, Error error) const {
-    error.text = tensorName(operands, first + k) + ": " + error.text;
+  Error named(size_t position, size_t k, Error error) const {
+    error.text = order.name(order.index(position, k)) + ": " + error.text;
     return error;
   }
 
-  Result<Entry> readStrided() const {
+  Result<Entry> readStrided(size_t position) const {
     std::vector<Dimensions> all(operands.size());
     for (size_t k = 0; k < operands.size(); ++k)
-      if (operands[k].present)
-        all[k] = significantDimensions(tensors[first + k]);
-    Result<Entry> entry = findLoops(operands, std::move(all), first);
+      if (operands[k].hasElements())
+        all[k] = significantDimensions(at(position, k));
+    Result<Entry> entry = findLoops(operands, std::move(all), order, position);
     if (entry)
       entry->position = position;
     return entry;
@@ -142,41 +227,53 @@ private:
 
   std::span<const Operand> operands;
   const TensorArray &tensors;
-  size_t first;
-  size_t position;
+  const ArrayOrder &order;
   Place place;
 };
+
+Result<void> checkSizes(const TensorArray &tensors, const ArrayOrder &order) {
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].struct_size != tensors[0].struct_size)
+      return Error{Code::USAGE,
+                   order.name(i) + ": expected struct_size " +
+                       std::to_string(tensors[0].struct_size) + " as in tensor 0, got " +
+                       std::to_string(tensors[i].struct_size),
+                   "set struct_size to sizeof(fw_tensor) in every tensor"};
+  return {};
+}
 
 } // namespace
 
 Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors,
                                 Place place) {
-  if (tensors.size() % operands.size() != 0)
-    return Error{Code::USAGE,
-                 "expected a multiple of " + std::to_string(operands.size()) +
-                     " tensors, one per operand, got " + std::to_string(tensors.size()),
-                 "pass tensors[i * operands + k] for operand k of entry i"};
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].struct_size != tensors[0].struct_size)
-      return Error{Code::USAGE,
-                   tensorName(operands, i) + ": expected struct_size " +
-                       std::to_string(tensors[0].struct_size) + " as in tensor 0, got " +
-                       std::to_string(tensors[i].struct_size),
-                   "set struct_size to sizeof(fw_tensor) in every tensor"};
-
+  Result<ArrayOrder> order = ArrayOrder::ofCount(operands, tensors.size());
+  if (!order)
+    return order.takeError();
+  if (Result<void> sized = checkSizes(tensors, *order); !sized)
+    return sized.takeError();
   TensorList list;
   list.operands = operands.size();
-  for (size_t position = 0; position < tensors.size() / operands.size(); ++position) {
-    Result<Entry> entry = EntryReader(operands, tensors, position, place).read();
+  list.length = order->length();
+  const ListReader reader(operands, tensors, *order, place);
+  for (size_t position = 0; position < list.length; ++position) {
+    Result<Entry> entry = reader.readEntry(position);
     if (!entry)
       return entry.takeError();
     if (entry->elements == 0)
       continue;
     list.entries.push_back(std::move(*entry));
     for (size_t k = 0; k < operands.size(); ++k)
-      list.pointers.push_back(operands[k].present ? tensors[position * operands.size() + k].data
-                                                  : nullptr);
+      list.pointers.push_back(operands[k].hasElements() ? tensors[order->index(position, k)].data
+                                                        : nullptr);
   }
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (operands[k].scope != Scope::Element) {
+      Result<Uniform> uniform = reader.readUniform(k);
+      if (!uniform)
+        return uniform.takeError();
+      if (operands[k].present)
+        list.uniforms.push_back(std::move(*uniform));
+    }
   if (Result<void> apart = checkOverlap(operands, list); !apart)
     return apart.takeError();
   return list;

@@ -11,7 +11,10 @@
 
 namespace fw::launch {
 
-/// What a program expects of one operand of every list entry.
+/// What an operand has values for.
+enum class Scope : uint8_t { Element, Tensor, All };
+
+/// What a program expects of one operand of every list entry, or of the whole list.
 struct Operand {
   std::string name;
   std::string dtype;
@@ -19,6 +22,11 @@ struct Operand {
   bool read = false;
   bool written = false;
   bool present = true; ///< false: an optional operand that is not passed
+  Scope scope = Scope::Element;
+
+  bool isElement() const { return scope == Scope::Element; }
+  /// False: there is no such tensor, or it is one number.
+  bool hasElements() const { return present && isElement(); }
 };
 
 /// The tensors of a caller whose fw_tensor may be larger than ours: elements are `stride` bytes
@@ -54,10 +62,42 @@ struct Entry {
   size_t position = 0;     ///< in the caller's list, which may hold empty entries too
 };
 
+/// The tensors of an operand that has one value per tensor or in all.
+struct Uniform {
+  size_t operand = 0;
+  std::vector<void *> addresses; ///< by position in the caller's list; of all: one
+
+  void *at(size_t position) const { return addresses[addresses.size() == 1 ? 0 : position]; }
+};
+
 struct TensorList {
   size_t operands = 0;
-  std::vector<Entry> entries;   ///< without the empty ones
-  std::vector<void *> pointers; ///< [entry][operand]; null for absent operands
+  size_t length = 0;                  ///< entries in the caller's list, the empty ones too
+  std::vector<Entry> entries;         ///< without the empty ones
+  std::vector<void *> pointers;       ///< [entry][operand]; null for operands without elements
+  std::vector<Uniform> uniforms = {}; ///< of the operands that are present
+
+  const Uniform *uniform(size_t operand) const;
+};
+
+/// Where tensors stand in a caller's array: entry after entry the operands of each, then those of
+/// all, once.
+class ArrayOrder {
+public:
+  ArrayOrder(std::span<const Operand> operands, size_t length);
+  /// USAGE where `tensors` is not what a number of entries has.
+  static Result<ArrayOrder> ofCount(std::span<const Operand> operands, size_t tensors);
+
+  size_t length() const { return entries; }
+  size_t index(size_t position, size_t operand) const;
+  /// "tensor 5 (g of entry 1)", "tensor 6 (norm of all)".
+  std::string name(size_t tensor) const;
+
+private:
+  std::span<const Operand> operands;
+  size_t entries;
+  size_t perEntry = 0;
+  std::vector<size_t> places; ///< of each operand, in its entry or behind all entries
 };
 
 /// Where a program runs, and so where its tensors must be.
@@ -68,12 +108,10 @@ struct Place {
 
 /// Checks every tensor against its operand and finds the loops of every entry. Accepted is each
 /// shape with strides of the same meaning in all operands, whose innermost dimension is contiguous;
-/// strides of dimensions of size 1 mean nothing. Written memory must not be shared, but for an
-/// operand at the very place of one that is only read.
+/// strides of dimensions of size 1 mean nothing. An operand with one value has one element, of any
+/// rank. Written memory must not be shared, but for an operand at the very place of one that is
+/// only read.
 Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorArray &tensors,
                                 Place place = {});
-
-/// "tensor 5 (g of entry 1)".
-std::string tensorName(std::span<const Operand> operands, size_t index);
 
 } // namespace fw::launch

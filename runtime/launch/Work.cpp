@@ -18,13 +18,17 @@ int64_t shareElements(double total, int64_t bytesPerElement, unsigned threads) {
                            pieceAlignment);
 }
 
-} // namespace
-
-WorkPlan planWork(std::span<const int64_t> elements, int64_t bytesPerElement, unsigned threads) {
+double sumOf(std::span<const int64_t> elements) {
   double total = 0;
   for (int64_t count : elements)
     total += double(count);
-  int64_t size = shareElements(total, bytesPerElement, threads);
+  return total;
+}
+
+} // namespace
+
+WorkPlan planWork(std::span<const int64_t> elements, int64_t bytesPerElement, unsigned threads) {
+  int64_t size = shareElements(sumOf(elements), bytesPerElement, threads);
 
   WorkPlan plan;
   int64_t room = size;
@@ -41,6 +45,26 @@ WorkPlan planWork(std::span<const int64_t> elements, int64_t bytesPerElement, un
       if (first < elements[entry] || room == 0) {
         plan.starts.push_back(plan.pieces.size());
         room = size;
+      }
+    }
+  if (plan.starts.back() != plan.pieces.size())
+    plan.starts.push_back(plan.pieces.size());
+  return plan;
+}
+
+WorkPlan planReduction(std::span<const int64_t> elements, int64_t bytesPerElement,
+                       unsigned threads) {
+  const int64_t size = shareElements(sumOf(elements), bytesPerElement, threads);
+  WorkPlan plan;
+  int64_t taken = 0;
+  for (size_t entry = 0; entry < elements.size(); ++entry)
+    for (int64_t first = 0; first < elements[entry]; first += reductionPiece) {
+      const int64_t count = std::min(elements[entry] - first, reductionPiece);
+      plan.pieces.push_back({entry, first, count});
+      taken += count;
+      if (taken >= size) {
+        plan.starts.push_back(plan.pieces.size());
+        taken = 0;
       }
     }
   if (plan.starts.back() != plan.pieces.size())

@@ -30,7 +30,14 @@ inline constexpr int64_t inlineBytes = 1 << 18;
 /// Pieces start at multiples of this many elements, so that vectors of any dtype stay whole.
 inline constexpr int64_t pieceAlignment = 64;
 
+/// Elements of a piece of a pass that reduces, the last one of an entry but for what is left. A
+/// piece has one partial result, so sums depend neither on threads nor on anything else but sizes.
+inline constexpr int64_t reductionPiece = 1 << 16;
+
 /// `elements` per entry (each > 0), `bytesPerElement` over all operands.
 WorkPlan planWork(std::span<const int64_t> elements, int64_t bytesPerElement, unsigned threads);
+/// The same for a pass that reduces.
+WorkPlan planReduction(std::span<const int64_t> elements, int64_t bytesPerElement,
+                       unsigned threads);
 
 } // namespace fw::launch

@@ -35,51 +35,64 @@ double read(const ScalarSource &source, size_t index) {
   });
 }
 
+/// The host's callback, as a run calls it.
+launch::AllReduce allReduceOf(const fw_world *world, void *stream) {
+  if (!world)
+    return {};
+  return [world, stream](std::span<double> numbers, const char *kind) -> Result<void> {
+    const fw_status status =
+        world->all_reduce(world->user_data, numbers.data(), numbers.size(), "f64", kind, stream);
+    if (status == FW_OK)
+      return {};
+    return Error{Code(status),
+                 std::string("expected the world's all_reduce to give FW_OK for kind \"") + kind +
+                     "\", got status " + std::to_string(int(status)),
+                 "nothing was written; see what the host's collective says"};
+  };
+}
+
 class CpuPlan : public Plan {
 public:
-  CpuPlan(std::vector<Group> given, const launch::Executor &executor) : executor(executor) {
-    counts = countGroups(given);
-    for (Group &group : given) {
-      launch::PreparedList prepared =
-          launch::prepare(*group.program, std::move(group.list), executor.threads);
-      group.list = {};
-      counts.launches += uint32_t(group.program->kernels.size());
-      counts.blocks += prepared.work.shares();
-      groups.push_back({std::move(group), std::move(prepared)});
+  CpuPlan(std::vector<Group> given, const launch::Executor &executor)
+      : groups(std::move(given)), executor(executor), counts(countGroups(groups)) {
+    for (const Group &group : groups) {
+      splits.push_back(launch::splitWork(*group.program, group.list, executor.threads));
+      counts.launches += uint32_t(group.program->kernelCount());
+      counts.blocks += splits.back().storing.shares() + splits.back().reducing.shares();
     }
   }
 
   Result<void> setPointers(size_t group, size_t operand, std::span<void *const> pointers) override {
-    Ready &ready = groups[group];
-    if (Result<void> good = checkPointers(ready.group, operand, pointers); !good)
+    if (Result<void> good = checkPointers(groups[group], operand, pointers); !good)
       return good;
-    std::swap(ready.group.list, ready.prepared.list);
-    storePointers(ready.group, operand, pointers);
-    std::swap(ready.group.list, ready.prepared.list);
+    const bool ofAll = groups[group].program->operands[operand].scope == launch::Scope::All;
+    for (Group &each : groups)
+      if (ofAll || &each == &groups[group])
+        storePointers(each, operand, pointers);
     return {};
   }
 
-  Result<void> run(const RunScalars &scalars, void *) override {
+  Result<void> run(const RunScalars &scalars, void *stream, const fw_world *world) override {
     std::vector<launch::ScalarRows> rows;
     for (size_t g = 0; g < groups.size(); ++g)
       rows.push_back(rowsOf(scalars, g));
-    const std::vector<Counter> counters = countersOf(scalars);
+    std::vector<launch::RunGroup> lists;
     for (size_t g = 0; g < groups.size(); ++g)
-      launch::execute(*groups[g].group.program, groups[g].prepared, rows[g], executor);
-    for (const Counter &counter : counters)
-      visit(counter.data, counter.type, [](auto &number) { number += 1; });
+      lists.push_back({*groups[g].program, groups[g].list, splits[g], rows[g]});
+    const std::vector<Counter> counters = countersOf(scalars);
+    Result<bool> done = launch::execute(lists, executor, allReduceOf(world, stream));
+    if (!done)
+      return done.takeError();
+    if (*done) // a skipped step counts for nothing
+      for (const Counter &counter : counters)
+        visit(counter.data, counter.type, [](auto &number) { number += 1; });
     return {};
   }
 
   Stats stats() const override { return counts; }
 
 private:
-  struct Ready {
-    Group group; ///< its list is in `prepared`
-    launch::PreparedList prepared;
-  };
-
-  size_t hypersOf(size_t g) const { return groups[g].group.program->hypers.size(); }
+  size_t hypersOf(size_t g) const { return groups[g].program->hypers.size(); }
 
   struct Counter {
     void *data;
@@ -101,21 +114,24 @@ private:
   launch::ScalarRows rowsOf(const RunScalars &scalars, size_t g) const {
     launch::ScalarRows out;
     out.columns = hypersOf(g);
-    out.rows = scalars.variesByEntry({&g, 1}) ? groups[g].group.length : 1;
+    const size_t length = groups[g].length;
+    out.rows = length && scalars.variesByEntry({&g, 1}) ? length : 1;
     out.values.resize(out.rows * out.columns);
     for (size_t row = 0; row < out.rows; ++row) {
       std::span<double> values(out.values.data() + row * out.columns, out.columns);
       scalars.row(g, row, values);
       for (size_t h = 0; h < out.columns; ++h) {
         RunScalars::Found found = scalars.find(g, h);
-        if (found.source.kind == ScalarSource::Kind::Data)
-          values[h] = read(found.source, found.source.count > 1 ? found.first + row : 0);
+        const bool isOfEntries = found.source.count > 1;
+        if (found.source.kind == ScalarSource::Kind::Data && (length || !isOfEntries))
+          values[h] = read(found.source, isOfEntries ? found.first + row : 0);
       }
     }
     return out;
   }
 
-  std::vector<Ready> groups;
+  std::vector<Group> groups;
+  std::vector<launch::Split> splits; ///< by group
   launch::Executor executor;
   Stats counts;
 };

@@ -40,7 +40,7 @@ public:
     return {};
   }
 
-  Result<void> run(const RunScalars &scalars, void *handle) override {
+  Result<void> run(const RunScalars &scalars, void *handle, const fw_world *) override {
     auto stream = static_cast<driver::CUstream>(handle);
     if (Result<void> usable = world.driver->checkFork(); !usable)
       return usable;

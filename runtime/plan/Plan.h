@@ -20,7 +20,7 @@ struct Group {
 };
 
 struct Stats {
-  uint32_t launches = 0;
+  uint32_t launches = 0, exchanges = 0;
   uint64_t entries = 0, elements = 0, blocks = 0, streamedBytes = 0, workspaceBytes = 0;
 };
 
@@ -29,14 +29,16 @@ class Plan {
 public:
   virtual ~Plan() = default;
 
-  /// New addresses of an operand for all given entries of a group.
+  /// New addresses of an operand for all given entries of a group; of an operand with one value in
+  /// all: one, for all groups.
   virtual Result<void> setPointers(size_t group, size_t operand,
                                    std::span<void *const> pointers) = 0;
-  virtual Result<void> run(const RunScalars &scalars, void *stream) = 0;
+  /// `world`: null where this is the only rank.
+  virtual Result<void> run(const RunScalars &scalars, void *stream, const fw_world *world) = 0;
   virtual Stats stats() const = 0;
 };
 
-/// Checks the addresses that a caller gives for one operand of all given entries.
+/// Checks the addresses that a caller gives for one operand of all given entries, or of all.
 Result<void> checkPointers(const Group &group, size_t operand, std::span<void *const> pointers);
 /// Writes them to the group's list.
 void storePointers(Group &group, size_t operand, std::span<void *const> pointers);
@@ -44,7 +46,10 @@ void storePointers(Group &group, size_t operand, std::span<void *const> pointers
 /// The numbers that do not depend on where a plan runs.
 Stats countGroups(std::span<const Group> groups);
 
-/// Runs group after group on the CPU.
+/// USAGE where groups name other memory than the first for an operand with one value in all.
+Result<void> checkSharedOperands(std::span<const Group> groups);
+
+/// Runs the stages of all groups on the CPU, group after group.
 std::unique_ptr<Plan> makeCpuPlan(std::vector<Group> groups, const launch::Executor &executor);
 
 } // namespace fw::plan

@@ -48,9 +48,11 @@ bool RunScalars::readsDevice() const {
 void RunScalars::row(size_t group, size_t entry, std::span<double> out) const {
   for (size_t hyper = 0; hyper < hypers; ++hyper) {
     Found found = find(group, hyper);
-    out[hyper] = found.source.kind == Kind::Values  ? found.source.values[found.first + entry]
-                 : found.source.kind == Kind::Value ? found.source.value
-                                                    : 0;
+    const std::span<const double> values = found.source.values;
+    out[hyper] = found.source.kind == Kind::Value ? found.source.value : 0;
+    // A group of no entries has a row too, of values that nobody gives.
+    if (found.source.kind == Kind::Values && found.first + entry < values.size())
+      out[hyper] = values[found.first + entry];
   }
 }
 

@@ -63,7 +63,7 @@ OFFSET(fw_scalar_info, kind, 16);
 OFFSET(fw_scalar_info, range, 24);
 OFFSET(fw_scalar_info, value, 32);
 
-SIZE(fw_operand_info, 48);
+SIZE(fw_operand_info, 56);
 OFFSET(fw_operand_info, read, 4);
 OFFSET(fw_operand_info, written, 8);
 OFFSET(fw_operand_info, optional, 12);
@@ -71,6 +71,7 @@ OFFSET(fw_operand_info, name, 16);
 OFFSET(fw_operand_info, role, 24);
 OFFSET(fw_operand_info, dtype, 32);
 OFFSET(fw_operand_info, init, 40);
+OFFSET(fw_operand_info, scope, 48);
 
 SIZE(fw_kernel_info, 64);
 OFFSET(fw_kernel_info, threads, 4);
@@ -110,7 +111,7 @@ OFFSET(fw_plan_group, tensor_count, 24);
 OFFSET(fw_plan_group, scalars, 32);
 OFFSET(fw_plan_group, scalar_count, 40);
 
-SIZE(fw_plan_info, 56);
+SIZE(fw_plan_info, 64);
 OFFSET(fw_plan_info, launches, 4);
 OFFSET(fw_plan_info, device, 8);
 OFFSET(fw_plan_info, device_id, 12);
@@ -119,6 +120,8 @@ OFFSET(fw_plan_info, elements, 24);
 OFFSET(fw_plan_info, blocks, 32);
 OFFSET(fw_plan_info, streamed_bytes, 40);
 OFFSET(fw_plan_info, workspace_bytes, 48);
+OFFSET(fw_plan_info, exchanges, 56);
+OFFSET(fw_plan_info, reserved, 60);
 
 SIZE(fw_world, 24);
 OFFSET(fw_world, user_data, 8);

@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<int> calls;
 
-void axpy(const void *const *pointers, int64_t begin, int64_t end, const void *scalars) {
+void axpy(const void *const *pointers, int64_t begin, int64_t end, const void *scalars, double *) {
   ++calls;
   auto *p = static_cast<float *>(const_cast<void *>(pointers[0]));
   auto *g = static_cast<const float *>(pointers[1]);
@@ -27,10 +27,11 @@ Program axpyProgram() {
   Program program;
   program.operands = paramAndGrad();
   program.hypers = {{.name = "a", .fallback = 1, .low = 0}};
-  program.kernels = {{.function = axpy, .operands = {0, 1}, .slots = 1}};
-  program.scalarProgram = [](std::span<const double> hypers, std::span<double> slots) {
-    slots[0] = 2 * hypers[0];
-  };
+  Stage &only = program.stages.emplace_back();
+  const uint32_t a = only.scalars.input(jit::ScalarInput::Kind::Hyper);
+  const uint32_t two = only.scalars.constant(2);
+  only.scalars.slot(only.scalars.operation(jit::ScalarCode::mul, a, two), "twice");
+  only.kernel = {.function = axpy, .operands = {0, 1}, .slots = 1};
   return program;
 }
 

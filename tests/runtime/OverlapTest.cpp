@@ -114,7 +114,7 @@ TEST(Overlap, equalsTheSetsOfBytes) {
     operands[0].bytes = 1u << below(3);
     operands[1].bytes = 1u << below(3);
     TensorList list;
-    list.operands = 2;
+    list.operands = list.length = 2;
     for (int e = 0; e < 2; ++e) {
       Entry entry;
       entry.run = 1 + below(4);

@@ -71,4 +71,22 @@ TEST(Work, everyElementIsInOnePiece) {
   }
 }
 
+TEST(Work, piecesOfReductionsAreFixed) {
+  const std::vector<int64_t> elements = {1, reductionPiece, 3 * reductionPiece + 5, 17, 1'000'000};
+  const WorkPlan alone = planReduction(elements, 4, 1);
+  EXPECT_EQ(alone.shares(), 1u);
+  EXPECT_EQ(alone.pieces.size(), 1u + 1 + 4 + 1 + 16);
+  for (unsigned threads : {1u, 2u, 7u}) {
+    const WorkPlan plan = planReduction(elements, 4, threads);
+    expectCovers(plan, elements);
+    ASSERT_EQ(plan.pieces.size(), alone.pieces.size());
+    for (size_t p = 0; p < plan.pieces.size(); ++p) {
+      EXPECT_EQ(plan.pieces[p].first, alone.pieces[p].first);
+      EXPECT_EQ(plan.pieces[p].count, alone.pieces[p].count);
+    }
+    EXPECT_EQ(plan.shares() > 1, threads > 1);
+  }
+  EXPECT_EQ(planReduction({}, 4, 7).shares(), 0u);
+}
+
 } // namespace

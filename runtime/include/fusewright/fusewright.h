@@ -213,6 +213,7 @@ typedef struct fw_operand_info {
   const char *role;  /* param, grad, state, in, out, row, column, save */
   const char *dtype; /* bound by the request */
   double init;       /* first value of a state */
+  const char *scope; /* element; or tensor, all: one value per tensor, or in all */
 } fw_operand_info;
 
 /* Operands as options, dtypes and features leave them: the order of every array of tensors. */
@@ -294,11 +295,18 @@ typedef struct fw_scalar {
 typedef void *fw_stream; /* CUstream, NULL being the legacy default stream; ignored on the CPU */
 
 /*
- * Runs the program over a list of `tensor_count / operands` entries: tensors[i * operands + k] is
- * operand k of entry i. A list may be empty; entries without elements are left out. On the CPU the
- * call returns when the work is done. Nothing is written when the call fails.
+ * Runs the program over a list of entries: tensors[i * operands + k] is operand k of entry i, in
+ * the order of fw_request_operand. Operands of scope all stand behind the last entry, once, and do
+ * not count as operands of an entry. A list may be empty; entries without elements are left out,
+ * but for their operands of scope tensor. On the CPU the call returns when the work is done.
+ * Nothing is written when the call fails.
  *
- * Layout. All operands of an entry have the same shape. Dense tensors of any order of dimensions
+ * Reductions are those of the whole list. They do not depend on the number of threads. A step that
+ * the op skips writes nothing but numbers that it reports, which are its outs of scope tensor or
+ * all. Ops with reductions need a plan on a CUDA device.
+ *
+ * Layout. All operands of an entry have the same shape, but for those of scope tensor or all, which
+ * are tensors of one element. Dense tensors of any order of dimensions
  * work, and strided views where the strides mean the same in all operands and some dimension has
  * stride 1. Strides of dimensions of size 1 mean nothing. An operand that is only read may be
  * expanded (stride 0) over outer dimensions. Any alignment works.
@@ -330,9 +338,11 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
  * whatever the number of tensors, with no allocation and no wait, and may be captured in a graph.
  *
  * Groups may differ in dtypes (then in programs) and in scalars; groups of one program share a
- * launch. All tensors of a plan are on one device, the programs are compiled for it, and their
- * layout rules are those of fw_launch. The plan keeps addresses, not tensors: their memory must
- * outlive its runs.
+ * launch. A reduction that keeps all, and the decision to skip, are those of all groups, and each
+ * group names the same tensors for operands of scope all. A step that is skipped is not counted.
+ * All tensors of a plan are on one device, the programs are compiled for it, and their layout rules
+ * are those of fw_launch. The plan keeps addresses, not tensors: their memory must outlive its
+ * runs.
  *
  * Scalars. The value of a run wins over that of the group, which wins over the op's default. A
  * scalar has one value, one per tensor, or numbers in device memory.
@@ -353,7 +363,7 @@ typedef struct fw_plan_group {
   uint32_t struct_size;
   uint32_t reserved;
   const fw_program *program;
-  const fw_tensor *tensors; /* tensors[i * operands + k]: operand k of entry i */
+  const fw_tensor *tensors; /* as in fw_launch */
   size_t tensor_count;
   const fw_scalar *scalars;
   size_t scalar_count;
@@ -369,15 +379,24 @@ typedef struct fw_plan_info {
   uint64_t blocks;          /* of all launches; shares of work on the CPU */
   uint64_t streamed_bytes;  /* every operand's bytes, once per read and once per write */
   uint64_t workspace_bytes; /* device memory that the plan holds */
+  uint32_t exchanges;       /* calls of fw_world.all_reduce in a run */
+  uint32_t reserved;
 } fw_plan_info;
 
-/* Exchanges of `world` reductions among ranks; used by programs that have one. */
+/*
+ * Exchanges of `world` reductions among ranks; used by programs that have one. Every rank makes the
+ * same calls in the same order, one for each kind that a pass reduces, whatever its tensors;
+ * without tensors too, so that no rank waits for another.
+ */
 typedef struct fw_world {
   uint32_t struct_size;
   uint32_t reserved;
   void *user_data;
-  /* Reduces `count` numbers of `dtype` at `data` in place over all ranks, in the order of `stream`;
-     `kind` is "sum" or "max". */
+  /* Reduces `count` numbers of `dtype` ("f64") at `data` in place over all ranks, in the order of
+     `stream`; `kind` is "sum" or "max". A minimum comes as the max of negated numbers. A max with a
+     NaN among its numbers must be NaN. `data` is where the plan is: in host memory for a plan on
+     the CPU. A status other than FW_OK ends the run, before anything is written, and comes back
+     from fw_plan_run. */
   fw_status (*all_reduce)(void *user_data, void *data, size_t count, const char *dtype,
                           const char *kind, fw_stream stream);
 } fw_world;
@@ -389,7 +408,8 @@ FW_API fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups
 FW_API void fw_plan_destroy(fw_plan *plan);
 FW_API fw_status fw_plan_describe(const fw_plan *plan, fw_plan_info *out);
 /* New addresses for one operand of all entries of a group, in their order; layouts stay. Memory
-   that tensors share is not looked for. */
+   that tensors share is not looked for. An operand with one value in all has one address, for all
+   groups. */
 FW_API fw_status fw_plan_set_pointers(fw_plan *plan, size_t group, const char *operand,
                                       void *const *pointers, size_t count);
 /* Replaces the scalars of a group. */
