@@ -64,6 +64,23 @@ class Layers(Tree):
     def test_runtime_api_may_not_reach_behind_the_compiler(self):
         self.assert_one(self.violations("runtime/api/Op.cpp", '#include "compiler/passes/Pipeline.h"\n'), "Pipeline.h")
 
+    def test_runtime_is_layered(self):
+        layers = ["driver", "launch", "plan", "api"]
+        for above, name in enumerate(layers):
+            for below, other in enumerate(layers):
+                found = self.violations(f"runtime/{name}/Planted.cpp", f'#include "runtime/{other}/Planted.h"\n')
+                allowed = below <= above and (name, other) != ("launch", "driver")
+                self.assertEqual(len(found), 0 if allowed else 1, f"{name} <- {other}: {found}")
+            (self.root / f"runtime/{name}/Planted.cpp").unlink()
+
+    def test_a_new_folder_of_the_runtime_needs_a_row(self):
+        self.assert_one(self.violations("runtime/fresh/A.cpp", '#include "runtime/driver/Driver.h"\n'), "runtime/fresh/A.cpp:1")
+        (self.root / "runtime/fresh/A.cpp").unlink()
+        self.assert_one(self.violations("runtime/plan/B.cpp", '#include "runtime/fresh/A.h"\n'), "runtime/plan/B.cpp:1")
+
+    def test_rooms_of_the_compiler_may_not_reach_up(self):
+        self.assert_one(self.violations("compiler/jit/Cache.cpp", '#include "compiler/Builder.h"\n'), "compiler/Builder.h")
+
     def test_example_uses_the_public_header_alone(self):
         self.assertEqual(self.violations("examples/a/a.c", '#include <stdio.h>\n#include "fusewright/fusewright.h"\n'), [])
         self.assert_one(self.violations("examples/a/b.c", '#include "runtime/api/Context.h"\n'), "examples/a/b.c:1")
