@@ -2,14 +2,42 @@
 """Counts single test cases in Meson's test logs and prints the closing line of a test run.
 
 Meson counts executables; a GoogleTest, lit or unittest executable holds many cases, which print
-themselves. An executable of another kind counts as one case by its exit status.
+themselves. An executable of another kind counts as one case by its exit status. A skip that no row of
+tests/skips.def allows counts as a failure.
 """
 import argparse
 import json
+import os
 import re
 import sys
 from collections import Counter, namedtuple
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+SKIPS = Path(__file__).resolve().parent.parent / "tests/skips.def"
+SKIP_ROW = re.compile(r'^FW_SKIP\(\.test = "(.*?)", *\.reason = "(.*?)", *\.when = "(.*?)"\)', re.M)
+Skip = namedtuple("Skip", "test reason when")
+
+
+def has_gpu(_):
+    return Path("/dev/nvidiactl").exists()
+
+
+def has_sanitizer(build, *names):
+    return any(name in build for name in names)
+
+
+# Where a skip is right; `build` is the name of the build folder: "build-asan".
+CONDITIONS = {
+    "everywhere": lambda build: True,
+    "GPU": has_gpu,
+    "no GPU": lambda build: not has_gpu(build),
+    "AddressSanitizer": lambda build: has_sanitizer(build, "asan"),
+    "no AddressSanitizer": lambda build: not has_sanitizer(build, "asan"),
+    "ThreadSanitizer": lambda build: has_sanitizer(build, "tsan"),
+    "sanitizer": lambda build: has_sanitizer(build, "asan", "tsan"),
+    "root": lambda build: os.geteuid() == 0,
+}
 
 Counts = namedtuple("Counts", "passed failed skipped")
 
@@ -68,11 +96,36 @@ def count_test(test):
 
 
 def skip_reasons(test):
+    """One reason for each case that was skipped."""
     text = test.get("stdout", "") + "\n" + test.get("stderr", "")
     if test["result"] == "SKIP":
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return [lines[-1] if lines else "no reason printed"]
-    return GTEST_REASON.findall(text)
+    if count_gtest(text):
+        reasons, silent = GTEST_REASON.findall(text), "no reason printed"
+    else:
+        reasons, silent = [], "a case of " + ("lit" if count_lit(text) else "unittest")
+    return reasons + [silent] * (count_test(test).skipped - len(reasons))
+
+
+def read_skips(path):
+    """The rows of a table of skips. A line that is no row, or names no condition, is an error."""
+    text = re.sub(r" *//[^\n]*", "", path.read_text(encoding="utf-8"))
+    rows = [Skip(*row) for row in SKIP_ROW.findall(text)]
+    if len(rows) != sum(1 for line in text.splitlines() if line):
+        raise ValueError(f"{path}: expected rows FW_SKIP(.test, .reason, .when) alone, got another line")
+    for row in rows:
+        if row.when not in CONDITIONS:
+            raise ValueError(f"{path}: expected one of {', '.join(CONDITIONS)}, got '{row.when}'")
+    return rows
+
+
+def is_allowed(skips, test, reason, build):
+    """Whether a row allows the skip. Meson's names in a log have "project:suite / " in front."""
+    name = test.rsplit(" / ", 1)[-1]
+    return any(
+        fnmatchcase(name, row.test) and fnmatchcase(reason, row.reason) and CONDITIONS[row.when](build) for row in skips
+    )
 
 
 def read_log(path):
@@ -91,7 +144,9 @@ def main(arguments=None):
     parser.add_argument("logs", nargs="*", type=Path, help="Meson's JSON logs: one test a line")
     parser.add_argument("--broken-stages", type=int, default=0,
                         help="stages that failed before a test ran; each counts as a failure")
+    parser.add_argument("--skips", type=Path, default=SKIPS, help="the table of skips (default: tests/skips.def)")
     options = parser.parse_args(arguments)
+    skips = read_skips(options.skips)
     total = Counts(0, options.broken_stages, 0)
     reasons, failures = Counter(), []
     for path in options.logs:
@@ -99,9 +154,13 @@ def main(arguments=None):
             counts = count_test(test)
             total = Counts(*(a + b for a, b in zip(total, counts)))
             where = f"{path.parts[-3]}: {test['name']}"
-            reasons.update(f"{test['name']}: {reason}" for reason in skip_reasons(test))
+            skipped = skip_reasons(test)
+            reasons.update(f"{test['name']}: {reason}" for reason in skipped)
             if counts.failed:
                 failures.append(f"{where} ({test['result'].lower()})")
+            unknown = [reason for reason in skipped if not is_allowed(skips, test["name"], reason, path.parts[-3])]
+            total = Counts(total.passed, total.failed + len(unknown), total.skipped - len(unknown))
+            failures += [f"{where}: skipped without a row in tests/skips.def: {reason}" for reason in sorted(set(unknown))]
     for title, lines in (("skipped, and why", [f"{n} x {r}" for r, n in sorted(reasons.items())]),
                          ("failed", failures)):
         if lines:

@@ -25,6 +25,11 @@ no CUDA device
 [  FAILED  ] 1 test, listed below:
 [  FAILED  ] Lexer.Names
 """
+SKIPS = """// Of these tests.
+FW_SKIP(.test = "t",  .reason = "no CUDA device",   .when = "everywhere")
+FW_SKIP(.test = "t",  .reason = "skipped: no *",    .when = "everywhere") // tools
+FW_SKIP(.test = "t*", .reason = "a case of lit",    .when = "AddressSanitizer")
+"""
 LIT = "Testing Time: 0.1s\n\nTotal Discovered Tests: 7\n  Unsupported: 1 (14.29%)\n  Passed     : 5 (71.43%)\n  Failed     : 1 (14.29%)\n"
 
 
@@ -33,9 +38,12 @@ def one(result="OK", stdout="", stderr=""):
 
 
 class CountTests(unittest.TestCase):
-    def closing_line(self, tests, *arguments):
+    def closing_line(self, tests, *arguments, build="build"):
         with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / "build" / "meson-logs" / "testlog.json"
+            skips = Path(folder) / "skips.def"
+            skips.write_text(SKIPS)
+            arguments = [*arguments, "--skips", str(skips)]
+            log = Path(folder) / build / "meson-logs" / "testlog.json"
             log.parent.mkdir(parents=True)
             log.write_text("".join(json.dumps(test) + "\n" for test in tests))
             output = io.StringIO()
@@ -68,6 +76,34 @@ class CountTests(unittest.TestCase):
         self.assertEqual(text.splitlines()[-1], "2 passed, 1 failed, 2 skipped")
         self.assertIn("1 x t: no CUDA device", text)
         self.assertIn("1 x t: skipped: no tool", text)
+
+    def test_skip_without_a_row_is_a_failure(self):
+        missing = GTEST.replace("no CUDA device", "NVRTC is not installed: none found")
+        status, text = self.closing_line([one("FAIL", missing)])
+        self.assertEqual((status, text.splitlines()[-1]), (1, "2 passed, 2 failed"))
+        self.assertIn("build: t: skipped without a row in tests/skips.def: NVRTC is not installed: none found", text)
+        other = dict(one("SKIP", "skipped: no tool\n"), name="project:suite / other")
+        self.assertEqual(self.closing_line([one(), other])[0], 1)
+        self.assertEqual(self.closing_line([one(), dict(other, name="project:suite / t")])[0], 0)
+
+    def test_skip_is_right_only_under_its_condition(self):
+        lit = one("OK", LIT.replace("  Failed     : 1 (14.29%)\n", ""))
+        self.assertEqual(self.closing_line([lit])[0], 1)
+        self.assertEqual(self.closing_line([lit], build="build-asan")[0], 0)
+
+    def test_skip_that_says_nothing_is_a_failure(self):
+        silent = GTEST.replace("t.cpp:9: Skipped\nno CUDA device\n", "").replace("FAILED", "OK")
+        status, text = self.closing_line([one("OK", silent)])
+        self.assertEqual(status, 1)
+        self.assertIn("no reason printed", text)
+
+    def test_table_of_skips_has_rows_alone(self):
+        self.assertGreater(len(count_tests.read_skips(count_tests.SKIPS)), 10)
+        for text in ('FW_SKIP(.test = "t", .reason = "r")', 'FW_SKIP(.test = "t", .reason = "r", .when = "never")', "junk"):
+            with tempfile.TemporaryDirectory() as folder, self.assertRaises(ValueError):
+                path = Path(folder) / "skips.def"
+                path.write_text(text + "\n")
+                count_tests.read_skips(path)
 
     def test_good_run(self):
         status, text = self.closing_line([one("OK", LIT.replace("  Failed     : 1 (14.29%)\n", "").replace("  Unsupported: 1 (14.29%)\n", ""))])
