@@ -52,11 +52,11 @@ public:
       return capturing.takeError();
     std::vector<ScalarCounter> counters = countersOf(scalars, groups.size(), hyperCount());
     for (auto &launch : launches) {
-      // The first prologue counts up; those behind it on the stream read the new numbers.
-      const bool isFirst = launch == launches.front();
+      // The last prologue counts; those before it on the stream read one more than they find.
+      const bool isLast = launch == launches.back();
       Result<void> ready = launch->prepare(groups, scalars,
-                                           isFirst ? std::span<const ScalarCounter>(counters)
-                                                   : std::span<const ScalarCounter>(),
+                                           isLast ? std::span<const ScalarCounter>(counters)
+                                                  : std::span<const ScalarCounter>(),
                                            stream, *capturing);
       if (!ready)
         return ready;
@@ -90,7 +90,7 @@ private:
     if (hasWritten) {
       error.text += ", behind kernels of the same run: some groups have had this step";
       error.remedy += "; restore the tensors and the step before the next run";
-    } else if (!launches.front()->takeBack(stream)) {
+    } else if (!launches.back()->takeBack(stream)) {
       error.text += ", and the step that was counted for it cannot be taken back";
       error.remedy += "; restore the step before the next run";
     }

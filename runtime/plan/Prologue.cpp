@@ -34,13 +34,15 @@ ScalarSource sourceOf(RunScalars::Found found, size_t entry) {
   if (source.kind == Kind::Values)
     return {.address = 0,
             .type = ScalarType::F64,
-            .reserved = 0,
+            .advance = 0,
             .value = source.values[found.first + entry]};
   if (source.kind == Kind::Value)
-    return {.address = 0, .type = ScalarType::F64, .reserved = 0, .value = source.value};
+    return {.address = 0, .type = ScalarType::F64, .advance = 0, .value = source.value};
   const size_t index = source.count > 1 ? found.first + entry : 0;
-  return {
-      .address = addressOf(source, index), .type = typeOf(source.type), .reserved = 0, .value = 0};
+  return {.address = addressOf(source, index),
+          .type = typeOf(source.type),
+          .advance = source.advance,
+          .value = 0};
 }
 
 } // namespace

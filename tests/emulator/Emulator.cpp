@@ -20,6 +20,12 @@ constexpr unsigned WARP = 32, BARRIERS = 16;
 
 enum class State { READY, AT_BARRIER, AT_WARP, DONE };
 
+/// A result for other blocks, which none of them sees before a fence.
+struct Published {
+  double *address;
+  double value;
+};
+
 struct Thread {
   unsigned index = 0;
   State state = State::READY;
@@ -30,6 +36,7 @@ struct Thread {
   unsigned mask = 0;
   uint64_t value = 0, result = 0;
   int argument = 0, width = 0;
+  std::vector<Published> published;
 };
 
 struct Block {
@@ -87,6 +94,7 @@ public:
   void arriveAtBarrier(unsigned id, unsigned threads, int line);
   uint64_t exchange(WarpOp op, unsigned mask, uint64_t value, int argument, int width, int line);
   void *sharedMemory(size_t bytes, size_t alignment);
+  void fence();
 
   const Launch &launch;
   const std::function<void()> &kernel;
@@ -175,6 +183,7 @@ void Scheduler::takeTurn(Thread &next) {
   }
   next.fiber->resume();
   if (next.state == State::DONE) {
+    fence(); // all that is left is seen when a thread ends, and not before
     pool.push_back(std::move(next.fiber));
     --block->unfinished;
   }
@@ -286,6 +295,12 @@ void *Scheduler::sharedMemory(size_t bytes, size_t alignment) {
   return block->shared;
 }
 
+void Scheduler::fence() {
+  for (const Published &store : thread->published)
+    *store.address = store.value;
+  thread->published.clear();
+}
+
 std::string Scheduler::stuckReport(const Block &stuck) const {
   std::string text = "block " + std::to_string(stuck.index) + " is stuck: ";
   const char *separator = "";
@@ -351,6 +366,32 @@ void fw_emulator_access(const void *address, unsigned bytes, int isStore) {
 
 void *fw_emulator_shared(size_t bytes, size_t alignment) {
   return fw::emulator::current->sharedMemory(bytes, alignment);
+}
+
+uint64_t fw_emulator_shuffle_down(uint64_t value, unsigned by, int line) {
+  using namespace fw::emulator;
+  return warp(WarpOp::SHUFFLE_DOWN, ~0u, value, static_cast<int>(by), WARP, line);
+}
+
+void fw_emulator_publish(double *address, double value) {
+  fw::emulator::current->thread->published.push_back({address, value});
+}
+
+double fw_emulator_observe(const double *address) {
+  fw::emulator::maybeYield();
+  return *address;
+}
+
+void fw_emulator_fence() { fw::emulator::current->fence(); }
+
+/// Behind its ticket a thread may wait as long as other blocks need to finish.
+unsigned fw_emulator_ticket(unsigned *ticket, unsigned last) {
+  using namespace fw::emulator;
+  const unsigned drawn =
+      atomically(ticket, [&](unsigned old) { return old >= last ? 0 : old + 1; });
+  for (unsigned turns = current->random.below(2) * 100; turns > 0; --turns)
+    maybeYield();
+  return drawn;
 }
 
 void fw_emulator_barrier(unsigned id, unsigned threads, int line) {

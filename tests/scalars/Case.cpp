@@ -1,5 +1,8 @@
 #include "tests/scalars/Case.h"
 
+#include "templates/vocab/bf16.h"
+#include "templates/vocab/f16.h"
+
 #include <cstring>
 
 namespace fw::scalars {
@@ -8,27 +11,56 @@ namespace {
 constexpr size_t guard = 64;
 constexpr unsigned char untouched = 0xA5;
 
-template <class T> void put(Cell &cell, double value) {
-  const T number = static_cast<T>(value);
+template <class T> void put(Cell &cell, T number) {
   std::memcpy(cell.bytes, &number, sizeof number);
 }
+template <class T> T get(const Cell &cell) {
+  T number;
+  std::memcpy(&number, cell.bytes, sizeof number);
+  return number;
+}
 
-/// What the cell holds, and `added`, in its own type.
-double readOf(const Cell &cell, int added) {
-  const auto as = [&](auto number) {
-    std::memcpy(&number, cell.bytes, sizeof number);
-    return static_cast<double>(static_cast<decltype(number)>(number + added));
-  };
+void write(Cell &cell, double value) {
   switch (cell.type) {
   case ScalarType::F32:
-    return as(float());
+    return put(cell, static_cast<float>(value));
   case ScalarType::F64:
-    return as(double());
+    return put(cell, value);
+  case ScalarType::F16:
+    return put(cell, Codec<f16>::encode(value));
+  case ScalarType::BF16:
+    return put(cell, Codec<bf16>::encode(value));
   case ScalarType::I32:
-    return as(int32_t());
-  default:
-    return as(int64_t());
+    return put(cell, static_cast<int32_t>(value));
+  case ScalarType::I64:
+    return put(cell, static_cast<int64_t>(value));
   }
+}
+
+/// What the cell holds.
+double readOf(const Cell &cell) {
+  switch (cell.type) {
+  case ScalarType::F32:
+    return get<float>(cell);
+  case ScalarType::F64:
+    return get<double>(cell);
+  case ScalarType::F16:
+    return Codec<f16>::decode(get<uint16_t>(cell));
+  case ScalarType::BF16:
+    return Codec<bf16>::decode(get<uint16_t>(cell));
+  case ScalarType::I32:
+    return get<int32_t>(cell);
+  case ScalarType::I64:
+    break;
+  }
+  return static_cast<double>(get<int64_t>(cell));
+}
+
+/// `value` as the cell would hold it.
+double roundedFor(const Cell &cell, double value) {
+  Cell copy = cell;
+  write(copy, value);
+  return readOf(copy);
 }
 
 /// Equal bits, or both NaN.
@@ -58,20 +90,7 @@ void Case::setValue(uint32_t row, uint32_t input, double value) {
 Cell &Case::addCell(ScalarType type, double value) {
   Cell &cell = memory.emplace_back();
   cell.type = type;
-  switch (type) {
-  case ScalarType::F32:
-    put<float>(cell, value);
-    break;
-  case ScalarType::F64:
-    put<double>(cell, value);
-    break;
-  case ScalarType::I32:
-    put<int32_t>(cell, value);
-    break;
-  case ScalarType::I64:
-    put<int64_t>(cell, value);
-    break;
-  }
+  write(cell, value);
   return cell;
 }
 
@@ -86,17 +105,62 @@ void Case::count(Cell &cell) {
   counters.push_back({reinterpret_cast<uint64_t>(cell.bytes), cell.type, 0});
 }
 
+void Case::addStores(uint32_t count) {
+  launch.storeCount = count;
+  stores.resize(size_t(launch.rows) * count);
+  stored.resize(stores.size());
+}
+
+void Case::setStore(uint32_t row, uint32_t number, Cell &cell, uint32_t value, bool always) {
+  const size_t place = size_t(row) * launch.storeCount + number;
+  stores[place] = {reinterpret_cast<uint64_t>(cell.bytes), cell.type, value, always};
+  stored[place] = &cell;
+}
+
 const ScalarsLaunch &Case::prepare() {
-  for (Cell &cell : memory)
-    cell.read = readOf(cell, cell.counts ? launch.countBy : 0);
+  for (size_t place = 0; place < cells.size(); ++place)
+    sources[place].advance = cells[place] && cells[place]->counts;
+  for (Cell &cell : memory) {
+    cell.after = readOf(cell);
+    cell.read = cell.counts ? roundedFor(cell, cell.after + 1) : cell.after;
+  }
+  expectMemory();
   launch.operations = program.operations.data();
   launch.constants = constants.data();
   launch.slots = program.slots.data();
   launch.sources = sources.data();
+  launch.stores = stores.data();
   launch.counters = counters.data();
   launch.counterCount = static_cast<uint32_t>(counters.size());
   launch.table = table.data();
   return launch;
+}
+
+bool Case::skips(const std::vector<double> &values) const {
+  return launch.skip != ScalarsLaunch::NEVER && values[launch.skip] != 0;
+}
+
+std::vector<double> Case::valuesOf(uint32_t row) const {
+  std::vector<double> inputs(launch.inputCount), values(program.valueCount());
+  for (uint32_t k = 0; k < launch.inputCount; ++k) {
+    const size_t place = size_t(row) * launch.inputCount + k;
+    inputs[k] = cells[place] ? cells[place]->read : sources[place].value;
+  }
+  jit::runAll(program, inputs.data(), values.data());
+  return values;
+}
+
+void Case::expectMemory() {
+  for (size_t place = 0; place < stored.size(); ++place) {
+    const std::vector<double> values = valuesOf(static_cast<uint32_t>(place / launch.storeCount));
+    if (Cell *cell = stored[place]; cell && (stores[place].always || !skips(values)))
+      cell->after = roundedFor(*cell, values[stores[place].value]);
+  }
+  if (launch.rows > 0 && skips(valuesOf(0)))
+    return;
+  for (Cell &cell : memory)
+    if (cell.counts)
+      cell.after = roundedFor(cell, cell.after + launch.countBy);
 }
 
 double Case::slotAt(size_t place) const {
@@ -109,28 +173,29 @@ double Case::slotAt(size_t place) const {
   return launch.doubles ? full : single;
 }
 
-std::string Case::compare() const {
-  std::vector<double> inputs(launch.inputCount), expected(launch.slotCount);
-  for (uint32_t row = 0; row < launch.rows; ++row) {
-    for (uint32_t k = 0; k < launch.inputCount; ++k) {
-      const size_t place = size_t(row) * launch.inputCount + k;
-      inputs[k] = cells[place] ? cells[place]->read : sources[place].value;
-    }
-    jit::run(program, inputs.data(), expected.data());
-    for (uint32_t k = 0; k < launch.slotCount; ++k) {
-      const double wanted = launch.doubles ? expected[k] : static_cast<float>(expected[k]);
-      if (const double got = slotAt(size_t(row) * launch.slotCount + k); !isSame(got, wanted))
-        return "row " + std::to_string(row) + ", slot " + program.labels[k] + ": expected " +
-               std::to_string(wanted) + ", got " + std::to_string(got);
-    }
+std::string Case::compareSlots(uint32_t row) const {
+  const std::vector<double> values = valuesOf(row);
+  for (uint32_t k = 0; k < launch.slotCount; ++k) {
+    const double full = values[program.slots[k]];
+    const double wanted = launch.doubles ? full : static_cast<float>(full);
+    if (const double got = slotAt(size_t(row) * launch.slotCount + k); !isSame(got, wanted))
+      return "row " + std::to_string(row) + ", slot " + program.labels[k] + ": expected " +
+             std::to_string(wanted) + ", got " + std::to_string(got);
   }
+  return {};
+}
+
+std::string Case::compare() const {
+  for (uint32_t row = 0; row < launch.rows; ++row)
+    if (std::string wrong = compareSlots(row); !wrong.empty())
+      return wrong;
   for (size_t k = table.size() - guard; k < table.size(); ++k)
     if (table[k] != untouched)
       return "a byte behind the table changed";
   for (const Cell &cell : memory)
-    if (!isSame(readOf(cell, 0), cell.read))
-      return "a number in memory: expected " + std::to_string(cell.read) + ", got " +
-             std::to_string(readOf(cell, 0));
+    if (!isSame(readOf(cell), cell.after))
+      return "a number in memory: expected " + std::to_string(cell.after) + ", got " +
+             std::to_string(readOf(cell));
   return {};
 }
 

@@ -5,11 +5,14 @@
 #include "compiler/Stages.h"
 #include "ops/Profiles.h"
 #include "ops/ShippedOps.h"
+#include "templates/vocab/scalar_memory.h"
 #include "tests/scalars/Case.h"
 #include "tests/scalars/Kernels.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <set>
@@ -53,10 +56,9 @@ std::vector<Shipped> shippedPrograms() {
     request.features = {profile.features.begin(), profile.features.end()};
     auto lowered = lower(*resolve(request));
     EXPECT_TRUE(lowered) << profile.op;
-    bool isNew =
-        lowered && std::ranges::none_of(programs, [&](const Shipped &known) {
-          return known.name == profile.op && known.record.scalars == lowered->record.scalars;
-        });
+    bool isNew = lowered && std::ranges::none_of(programs, [&](const Shipped &known) {
+                   return known.name == profile.op && known.record.stages == lowered->record.stages;
+                 });
     if (isNew)
       programs.push_back({profile.op, std::move(lowered->record)});
   }
@@ -72,11 +74,11 @@ double randomHyper(const jit::HyperRecord &hyper, Random &random) {
 
 /// Rows with values, numbers of all types in memory, and steps that several rows share.
 Case randomCase(const Shipped &op, uint32_t rows, bool doubles, Random &random) {
-  const ScalarProgram &program = op.record.scalars;
+  const ScalarProgram &program = op.record.stages.back().scalars;
   Case data(program, rows, doubles);
   std::vector<Cell *> steps;
   for (int k = 0; k < 5; ++k) {
-    Cell &step = data.addCell(ScalarType(k % 4), double(random() % 2000));
+    Cell &step = data.addCell(ScalarType(k % 6), double(random() % 2000));
     steps.push_back(&step);
     if (k != 1)
       data.count(step);
@@ -88,7 +90,7 @@ Case randomCase(const Shipped &op, uint32_t rows, bool doubles, Random &random) 
         continue;
       }
       double value = randomHyper(op.record.hypers[program.inputs[k].index], random);
-      if (uint64_t type = random() % 5; type < 4)
+      if (uint64_t type = random() % 7; type < 6)
         data.setCell(row, k, data.addCell(ScalarType(type), value));
       else
         data.setValue(row, k, value);
@@ -189,6 +191,9 @@ TEST(Scalars, LanesFillTheSharedMemory) {
   EXPECT_EQ(ScalarsLaunch::lanes(45, 6100), 0u);
 }
 
+constexpr ScalarType types[] = {ScalarType::F32,  ScalarType::F64, ScalarType::F16,
+                                ScalarType::BF16, ScalarType::I32, ScalarType::I64};
+
 /// x + 1 + 1 ...
 ScalarProgram longSum(uint32_t operations) {
   ScalarProgram program;
@@ -210,7 +215,7 @@ TEST(Scalars, ProgramsOfEveryLengthFit) {
 
 TEST(Scalars, NumbersAreCountedOnceHoweverManyRowsReadThem) {
   for (uint64_t seed : {1, 2, 3, 4})
-    for (ScalarType type : {ScalarType::F32, ScalarType::F64, ScalarType::I32, ScalarType::I64}) {
+    for (ScalarType type : types) {
       Case data(longSum(2), 600, true);
       for (int k = 0; k < 300; ++k) {
         Cell &cell = data.addCell(type, 100 + k);
@@ -230,7 +235,7 @@ TEST(Scalars, CountersAreServedWithoutAnyRow) {
 }
 
 TEST(Scalars, CountsAreTakenBack) {
-  for (ScalarType type : {ScalarType::F32, ScalarType::F64, ScalarType::I32, ScalarType::I64}) {
+  for (ScalarType type : types) {
     Case data(longSum(1), 0, false);
     for (int k = 0; k < 300; ++k)
       data.count(data.addCell(type, k));
@@ -239,11 +244,99 @@ TEST(Scalars, CountsAreTakenBack) {
   }
 }
 
+// --- Stores, skipped runs ------------------------------------------------------------------------
+
+/// Value numbers of y = 2 x + k, and of whether y > 1000.
+struct Stored {
+  ScalarProgram program;
+  uint32_t y = 0, isLarge = 0;
+
+  Stored() {
+    uint32_t x = program.input(Kind::Hyper, 0), k = program.input(Kind::Hyper, 1),
+             step = program.input(Kind::Step), two = program.constant(2),
+             limit = program.constant(1000);
+    y = program.operation(ScalarCode::fma, x, two, k);
+    isLarge = program.operation(ScalarCode::gt, y, limit);
+    for (int filler = 0; filler < 60; ++filler) // fewer lanes than threads
+      step = program.operation(ScalarCode::add, step, two);
+    program.slot(y, "y");
+    program.slot(isLarge, "isLarge");
+    program.slot(step, "step");
+    program.slot(two, "two");
+  }
+};
+
+/// Rows that read and replace a state of their own and one that all share, which row `owner`
+/// stores; a step that counts. Rows of `large` are skipped.
+Case storing(const Stored &stored, uint32_t rows, ScalarType type, uint32_t owner,
+             const std::set<uint32_t> &large) {
+  Case data(stored.program, rows, rows % 2 == 0);
+  data.addStores(4);
+  data.skipWhere(stored.isLarge);
+  Cell &shared = data.addCell(type, 3), &step = data.addCell(ScalarType::I64, 7);
+  data.count(step);
+  for (uint32_t row = 0; row < rows; ++row) {
+    Cell &own = data.addCell(type, row % 50);
+    if (large.count(row))
+      data.setValue(row, 0, 5000);
+    else
+      data.setCell(row, 0, own);
+    data.setCell(row, 1, shared);
+    data.setCell(row, 2, step);
+    data.setStore(row, 0, own, stored.y, false);
+    data.setStore(row, 2, data.addCell(ScalarType::F64, -1), stored.y, true);
+    if (row == owner)
+      data.setStore(row, 3, shared, stored.y, false);
+  }
+  return data;
+}
+
+TEST(Scalars, StoresWaitForAllRows) {
+  const Stored stored;
+  for (ScalarType type : types)
+    for (uint32_t rows : {1u, 9u, 600u})
+      for (uint32_t owner : {0u, rows / 2, rows - 1}) {
+        Case data = storing(stored, rows, type, owner, {});
+        EXPECT_EQ(run(data, rows), "") << unsigned(type) << ", " << rows << " rows";
+      }
+}
+
+TEST(Scalars, SkippedRowsStoreOnlyWhatIsStoredAlways) {
+  const Stored stored;
+  for (const std::set<uint32_t> &large :
+       {std::set<uint32_t>{0}, {5, 299}, {0, 1, 299}}) // row 0 holds the counters back
+    for (uint32_t rows : {1u, 300u}) {
+      Case data = storing(stored, rows, ScalarType::F32, rows - 1, large);
+      EXPECT_EQ(run(data), "") << large.size() << ", " << rows << " rows";
+    }
+}
+
+TEST(Scalars, WholeNumbersTakeWhatDoesNotFitAsTheirLimits) {
+  const std::pair<double, int64_t> edges[] = {{NAN, 0},
+                                              {INFINITY, INT64_MAX},
+                                              {0x1p63, INT64_MAX},
+                                              {-0x1p63, INT64_MIN},
+                                              {-1e300, INT64_MIN},
+                                              {0x1p62, int64_t{1} << 62}};
+  for (auto [value, expected] : edges) {
+    int64_t wide = 1;
+    int32_t narrow = 1;
+    writeScalar(ScalarType::I64, reinterpret_cast<uint64_t>(&wide), value);
+    writeScalar(ScalarType::I32, reinterpret_cast<uint64_t>(&narrow), value);
+    EXPECT_EQ(wide, expected);
+    EXPECT_EQ(narrow, std::clamp<int64_t>(expected, INT32_MIN, INT32_MAX));
+  }
+  int32_t last = INT32_MAX;
+  const ScalarSource source = {reinterpret_cast<uint64_t>(&last), ScalarType::I32, 1, 0};
+  EXPECT_EQ(readScalar(source), INT32_MIN); // sums wrap
+}
+
 // --- Mutants -------------------------------------------------------------------------------------
 
 TEST(Scalars, EveryMutantIsCaught) {
   ScalarProgram program = longSum(60); // fewer lanes than threads
   program.slot(1, "one");
+  const Stored stored;
   int mutants = 0;
   for (const EmulatedKernel *kernel = fw_scalars_kernels + 1; kernel->name; ++kernel, ++mutants) {
     std::string found;
@@ -256,10 +349,15 @@ TEST(Scalars, EveryMutantIsCaught) {
       }
       data.countBy(seed % 2 ? 1 : -1);
       found = run(*kernel, data, seed);
+      for (const std::set<uint32_t> &large : {std::set<uint32_t>{}, {0, 7, 599}}) {
+        Case other = storing(stored, 600, ScalarType::F16, 0, large);
+        if (found.empty())
+          found = run(*kernel, other, seed);
+      }
     }
     EXPECT_NE(found, "") << kernel->name << " passes";
   }
-  EXPECT_EQ(mutants, 11);
+  EXPECT_EQ(mutants, 20);
 }
 
 } // namespace

@@ -1,0 +1,199 @@
+// Skeleton `norm_last_block` of pattern `elements`: one block reduces one chunk of a list of
+// tensors; the block that comes last merges all partials and runs the scalar programs behind.
+//
+// The printer writes an Op; its In is a struct of Raw words:
+//
+//   struct Op {
+//     static constexpr int V, INFLIGHT, THREADS, BLOCKS, CHUNK, OPERANDS, SLOTS;
+//     using Real = float or double;   using Launch = fw::ReduceLaunch<OPERANDS, SLOTS, Real>;
+//     using Acc = fw::Accumulators<Real, a monoid per reduction: fw::Sum, fw::Max or fw::Min>;
+//     static constexpr u32 PER_TENSOR;   bit r: reduction r keeps a tensor, else all
+//     template <int W> struct In;   struct Uniform;
+//     static Uniform uniform(const Real *scalars);
+//     template <int W> static void load(In<W> &, const u64 *pointers, u64 i, u64 policy);
+//     template <int W> static void map(const In<W> &, const Uniform &, Acc &);
+//     static double scalar(ScalarCode code, double a, double b, double c);
+//   };
+//
+// Order of the sums: a thread takes its vectors in order and then its single elements, in Real; the
+// block's tree is that of vocab/reduce.h. Partials are one f64 per chunk, which is cut the same on
+// every GPU. They are merged in f64: of what keeps all, thread t takes partials t, t + THREADS, ...
+// and the block's tree follows; of each tensor, lane l of a warp takes partials l, l + 32, ... and
+// the warp's tree follows. So no result depends on the order in which blocks run. How a block sees
+// the others' partials is told in vocab/ticket.h.
+#pragma once
+
+#include "templates/elements/chunk.cuh"
+#include "templates/scalars/interpreter.cuh"
+#include "templates/vocab/reduce.h"
+#include "templates/vocab/reduce_launch.h"
+#include "templates/vocab/shared.h"
+#include "templates/vocab/ticket.h"
+
+namespace fw {
+
+/// Numbers of the trees, and then the values of scalar programs.
+struct ReduceShared {
+  double numbers[ReduceTail::VALUES];
+  u32 isLast;
+};
+static_assert(sizeof(ReduceShared) <= ReduceTail::SHARED_BYTES, "launches ask for no more");
+
+/// The `whole` vectors of the chunk, of which number 0 starts at element `first`.
+template <class Op>
+FW_INLINE void reduceVectors(u64 first, u32 whole, const Work<Op> &work, u64 policy,
+                             typename Op::Acc &acc) {
+  constexpr int V = Op::V, INFLIGHT = Op::INFLIGHT;
+#pragma unroll 1
+  for (u32 vector = threadIdx.x; vector < whole; vector += Op::THREADS * INFLIGHT) {
+    typename Op::template In<V> in[INFLIGHT];
+#pragma unroll
+    for (int k = 0; k < INFLIGHT; ++k)
+      if (const u32 at = vector + k * Op::THREADS; at < whole)
+        Op::template load<V>(in[k], work.pointers, first + static_cast<u64>(at) * V, policy);
+#pragma unroll
+    for (int k = 0; k < INFLIGHT; ++k)
+      if (vector + k * Op::THREADS < whole)
+        Op::template map<V>(in[k], work.uniform, acc);
+  }
+}
+
+/// Head and tail of the chunk, one element a thread: the `head` elements from the first on and all
+/// elements from `behind` on are taken as one range.
+template <class Op>
+FW_INLINE void reduceSingles(u64 behind, const Work<Op> &work, u64 policy, typename Op::Acc &acc) {
+  const u64 first = work.chunk.first;
+  const u32 head = work.chunk.head;
+  const u32 lone = head + static_cast<u32>(first + work.chunk.count - behind);
+#pragma unroll 1
+  for (u32 k = threadIdx.x; k < lone; k += Op::THREADS) {
+    const u64 i = k < head ? first + k : behind + (k - head);
+    typename Op::template In<1> in;
+    Op::template load<1>(in, work.pointers, i, policy);
+    Op::template map<1>(in, work.uniform, acc);
+  }
+}
+
+/// What a thread finds in the block's chunk.
+template <class Op>
+FW_INLINE void reduceChunk(const typename Op::Launch &launch, typename Op::Acc &acc) {
+  Work<Op> work;
+  readWork<Op>(work, launch);
+  const u64 first = work.chunk.first + work.chunk.head;
+  const u32 whole = (work.chunk.count - work.chunk.head) / Op::V;
+  reduceVectors<Op>(first, whole, work, launch.policy, acc);
+  reduceSingles<Op>(first + static_cast<u64>(whole) * Op::V, work, launch.policy, acc);
+}
+
+/// Merges the partials of reduction R, so many at a time that memory's latency is hidden.
+template <class Op, int R>
+FW_INLINE void mergePartials(const ReduceTail &tail, typename Op::Acc::template As<double> &acc) {
+  constexpr int BATCH = 8;
+  const double *partials = tail.partials + static_cast<u64>(R) * tail.partialCount;
+#pragma unroll 1
+  for (u32 first = threadIdx.x; first < tail.partialCount; first += BATCH * Op::THREADS) {
+    double batch[BATCH];
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k)
+      if (const u32 at = first + k * Op::THREADS; at < tail.partialCount)
+        batch[k] = observe(partials + at);
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k)
+      if (first + k * Op::THREADS < tail.partialCount)
+        accumulate<R>(acc, batch[k]);
+  }
+}
+
+/// Results of reduction R for each entry. A warp takes several entries at a time, and of each
+/// several partials a lane: most have few, and all wait for memory together.
+template <class Op, int R> FW_INLINE void mergeEntries(const ReduceTail &tail) {
+  using Monoid = typename Op::Acc::template Monoid<R>;
+  using Entries = Accumulators<double, Monoid, Monoid, Monoid, Monoid>;
+  constexpr u32 WARPS = Op::THREADS / WARP, AT_ONCE = Entries::COUNT;
+  const double *partials = tail.partials + static_cast<u64>(R) * tail.partialCount;
+  double *results = tail.results + static_cast<u64>(R) * tail.entries;
+  const u32 lane = threadIdx.x % WARP;
+#pragma unroll 1
+  for (u32 entry = threadIdx.x / WARP * AT_ONCE; entry < tail.entries; entry += WARPS * AT_ONCE) {
+    u32 begin[AT_ONCE], end[AT_ONCE], most = 0;
+#pragma unroll
+    for (u32 k = 0; k < AT_ONCE; ++k) {
+      const bool exists = entry + k < tail.entries;
+      begin[k] = exists ? tail.firstPartial[entry + k] : 0;
+      end[k] = exists ? tail.firstPartial[entry + k + 1] : 0;
+      most = end[k] - begin[k] > most ? end[k] - begin[k] : most;
+    }
+    Entries acc;
+#pragma unroll 1
+    for (u32 at = lane; at < most; at += WARP) {
+      Entries next;
+#pragma unroll
+      for (u32 k = 0; k < AT_ONCE; ++k)
+        if (begin[k] + at < end[k])
+          next.values[k] = observe(partials + begin[k] + at);
+      merge(acc, next);
+    }
+    mergeWarp(acc);
+    if (lane == 0)
+#pragma unroll
+      for (u32 k = 0; k < AT_ONCE; ++k)
+        if (entry + k < tail.entries)
+          results[entry + k] = acc.values[k];
+  }
+}
+
+template <class Op, int R = 0>
+FW_INLINE void mergeEach(const ReduceTail &tail, typename Op::Acc::template As<double> &acc) {
+  if constexpr (R < Op::Acc::COUNT) {
+    if constexpr (Op::PER_TENSOR >> R & 1)
+      mergeEntries<Op, R>(tail);
+    else
+      mergePartials<Op, R>(tail, acc);
+    mergeEach<Op, R + 1>(tail, acc);
+  }
+}
+
+/// All results, from all partials.
+template <class Op> FW_INLINE void mergeAll(const ReduceTail &tail, ReduceShared &memory) {
+  typename Op::Acc::template As<double> acc;
+  mergeEach<Op>(tail, acc);
+  constexpr u32 EVERY = 0xFFFFFFFFu >> (32 - Op::Acc::COUNT);
+  if constexpr (Op::PER_TENSOR != EVERY) {
+    mergeBlock<Op::THREADS>(acc, memory.numbers);
+    const u32 columns = tail.entries == 0 ? 1 : tail.entries;
+    if (threadIdx.x == 0)
+#pragma unroll
+      for (int r = 0; r < Op::Acc::COUNT; ++r)
+        if (!(Op::PER_TENSOR >> r & 1))
+          tail.results[static_cast<u64>(r) * columns] = acc.values[r];
+  }
+}
+
+/// Body of the kernel.
+template <class Op> FW_INLINE void normLastBlock(const typename Op::Launch &launch) {
+  const ReduceTail &tail = launch.tail;
+  ReduceShared &memory = shared<ReduceShared>();
+  typename Op::Acc acc;
+  static_assert(Op::Acc::COUNT <= 32 && Op::Acc::COUNT * Op::THREADS / WARP <= ReduceTail::VALUES,
+                "a bit of PER_TENSOR for each, and room for a number per warp");
+  reduceChunk<Op>(launch, acc);
+  mergeBlock<Op::THREADS>(acc, memory.numbers);
+  if (threadIdx.x == 0) {
+    double *partial = tail.partials + tail.partialOffset + blockIdx.x;
+#pragma unroll
+    for (int r = 0; r < Op::Acc::COUNT; ++r)
+      publish(partial + static_cast<u64>(r) * tail.partialCount, acc.values[r]);
+    if (tail.isLast)
+      memory.isLast = arrivesLast(tail.ticket, gridDim.x);
+  }
+  if (!tail.isLast)
+    return;
+  __syncthreads(); // thread 0 knows which ticket it drew
+  if (!memory.isLast)
+    return;
+  mergeAll<Op>(tail, memory);
+  __syncthreads(); // the results are there, and no tree needs `numbers` any more
+  runScalars<Op, Op::THREADS>(tail.programs, tail.programCount, memory.numbers, ReduceTail::VALUES);
+}
+
+} // namespace fw
