@@ -22,9 +22,8 @@ FileLock::Outcome FileLock::acquire(std::chrono::milliseconds patience,
       return waited ? Outcome::HeldAfterWait : Outcome::Held;
     case Attempt::Failed:
       return Outcome::Unavailable;
-    case Attempt::Stale:
-      continue; // its last owner removed the file between our open and our lock
-    case Attempt::Busy:
+    case Attempt::Stale: // its last owner removed the file between our open and our lock, or the
+    case Attempt::Busy:  // file system gives a file two numbers, and every attempt will end so
       break;
     }
     if (steady_clock::now() >= deadline)

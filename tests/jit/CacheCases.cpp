@@ -132,6 +132,31 @@ private:
   size_t written = 0;
 };
 
+/// Gives each file that is locked another number than its name has, as some network and layered
+/// file systems do.
+class NamelessFiles final : public Files {
+public:
+  explicit NamelessFiles(std::string path) : path(std::move(path)) {}
+  int flock(int file, int operation) override {
+    ++calls;
+    ::unlink(path.c_str());
+    return Files::flock(file, operation);
+  }
+  const std::string path;
+  int calls = 0;
+};
+
+TEST(CacheCases, aLockOnAFileThatLosesItsNameEachTimeIsTriedOnlySoLong) {
+  TemporaryFolder folder;
+  NamelessFiles files(folder / "lock");
+  FileLock lock(files, files.path, 0600);
+  int told = 0;
+  EXPECT_EQ(lock.acquire(std::chrono::milliseconds(60), [&] { ++told; }),
+            FileLock::Outcome::TimedOut);
+  EXPECT_EQ(told, 1);
+  EXPECT_LT(files.calls, 20) << "attempts are paced";
+}
+
 size_t filesBelow(const std::string &folder) {
   size_t count = 0;
   for (const auto &entry : std::filesystem::recursive_directory_iterator(folder))
