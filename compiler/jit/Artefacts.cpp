@@ -87,7 +87,7 @@ Result<ArtefactPtr> compileKernel(Cache &cache, const KernelCompiler &compiler,
     milliseconds = compiled->milliseconds;
     return entryOf(request, std::move(*compiled));
   };
-  Result<EntryPtr> entry = cache.get(EntryKind::Kernel, key, request.description, produce);
+  Result<EntryPtr> entry = cache.get({EntryKind::Kernel, key, request.description}, produce);
   if (!entry)
     return entry.takeError();
   return artefactOf(*entry, key, milliseconds, &request.launch);
@@ -114,7 +114,7 @@ Result<ArtefactPtr> compileObject(Cache &cache, const ObjectRequest &request,
     entry.add(Section::Source, request.phaseText);
     return entry;
   };
-  Result<EntryPtr> entry = cache.get(EntryKind::Object, key, request.description, produce);
+  Result<EntryPtr> entry = cache.get({EntryKind::Object, key, request.description}, produce);
   if (!entry)
     return entry.takeError();
   return artefactOf(*entry, key, milliseconds, &request.launch);
@@ -138,7 +138,8 @@ Result<ProgramRecord> compileProgram(Cache &cache, const ProgramRequest &request
     entry.add(Section::Facts, request.facts);
     return entry;
   };
-  Result<EntryPtr> entry = cache.get(EntryKind::Program, request.key, request.description, produce);
+  Result<EntryPtr> entry =
+      cache.get({EntryKind::Program, request.key, request.description}, produce);
   if (!entry)
     return entry.takeError();
   return decodeProgramRecord(sectionOf(**entry, Section::Record));

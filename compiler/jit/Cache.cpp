@@ -22,68 +22,85 @@ CacheOptions cacheOptions(const Settings &settings, const Environment &environme
 Cache::Cache(CacheOptions options) : options(std::move(options)) {}
 Cache::~Cache() = default;
 
-/// Ends a flight with the result or, should the producer throw, with an error. For whoever asks
-/// meanwhile, the key is in flight or landed, never neither: nobody makes it a second time.
-class Cache::Landing {
-public:
-  Landing(Shelf &shelf, const std::string &key, Flight &flight)
-      : shelf(shelf), key(key), flight(flight) {}
-  ~Landing() {
-    std::scoped_lock guard(shelf.mutex, flight.mutex);
-    if (*result)
-      shelf.entries.emplace(key, **result);
-    flight.result = std::move(result);
-    flight.landed.notify_all();
-    shelf.flights.erase(key);
-  }
-  std::optional<Result<EntryPtr>> result =
-      Result<EntryPtr>(Error{.text = "expected a kernel, got an exception"});
-
-private:
-  Shelf &shelf;
-  const std::string &key;
-  Flight &flight;
-};
-
 EntryPtr Cache::fromMemory(Shelf &shelf, const std::string &key) {
   std::shared_lock guard(shelf.mutex);
-  auto found = shelf.entries.find(key);
-  if (found == shelf.entries.end())
+  auto found = shelf.slots.find(key);
+  if (found == shelf.slots.end() || !found->second.entry)
     return nullptr;
   shelf.counters.memoryHits.fetch_add(1, std::memory_order_relaxed);
-  return found->second;
+  return found->second.entry;
 }
 
-Result<EntryPtr> Cache::get(EntryKind kind, const std::string &key, const std::string &description,
-                            const Producer &produce) {
-  Shelf &shelf = shelves[size_t(kind)];
-  if (EntryPtr entry = fromMemory(shelf, key))
-    return entry;
+/// The entry of the key, unless it is `unusable`; else the flight that makes it, begun where nobody
+/// has. All that the landing needs is made before others can see the flight.
+Cache::Boarding Cache::board(Shelf &shelf, const std::string &key, const EntryPtr &unusable) {
+  auto fresh = std::make_shared<Flight>();
+  std::unique_lock guard(shelf.mutex);
+  Slot &slot = shelf.slots[key];
+  if (slot.entry && slot.entry != unusable)
+    return {.entry = slot.entry};
+  if (slot.flight)
+    return {.flight = slot.flight};
+  slot.flight = std::move(fresh);
+  return {.flight = slot.flight, .isMine = true};
+}
 
-  std::shared_ptr<Flight> flight;
-  bool mine = false;
-  {
-    std::unique_lock guard(shelf.mutex);
-    if (auto found = shelf.entries.find(key); found != shelf.entries.end())
-      return found->second;
-    std::shared_ptr<Flight> &place = shelf.flights[key];
-    mine = !place;
-    if (mine)
-      place = std::make_shared<Flight>();
-    flight = place;
+/// Ends a flight with what stands in it. For whoever asks meanwhile, the key is in flight or
+/// landed, never neither: nobody makes it a second time. Needs no memory.
+void Cache::land(Shelf &shelf, const std::string &key, Flight &flight) noexcept {
+  std::unique_lock guard(shelf.mutex);
+  auto slot = shelf.slots.find(key);
+  slot->second.flight.reset();
+  if (flight.result && *flight.result)
+    slot->second.entry = **flight.result;
+  if (!slot->second.entry)
+    shelf.slots.erase(slot);
+  std::lock_guard landing(flight.mutex);
+  flight.hasLanded = true;
+  flight.landed.notify_all();
+}
+
+Result<EntryPtr> Cache::get(const Wanted &wanted, const Producer &produce, const Check &isUsable) {
+  Shelf &shelf = shelves[size_t(wanted.kind)];
+  EntryPtr unusable;
+  if (EntryPtr entry = fromMemory(shelf, wanted.key)) {
+    if (!isUsable || isUsable(*entry))
+      return entry;
+    unusable = std::move(entry);
   }
-  if (!mine)
-    return wait(shelf, *flight);
+  while (true) {
+    Boarding boarding = board(shelf, wanted.key, unusable);
+    if (boarding.isMine)
+      return fly(wanted, produce, isUsable, *boarding.flight);
+    Result<EntryPtr> others =
+        boarding.flight ? wait(shelf, *boarding.flight) : Result<EntryPtr>(boarding.entry);
+    if (!others || !isUsable || isUsable(**others))
+      return others;
+    unusable = *others;
+  }
+}
 
-  Landing landing(shelf, key, *flight);
-  landing.result = load(kind, key, description, produce);
-  return *landing.result;
+/// Those who wait get what this thread gets: the entry, the error or the exception.
+Result<EntryPtr> Cache::fly(const Wanted &wanted, const Producer &produce, const Check &isUsable,
+                            Flight &flight) {
+  Shelf &shelf = shelves[size_t(wanted.kind)];
+  try {
+    flight.result = load(wanted, produce, isUsable);
+  } catch (...) {
+    flight.raised = std::current_exception();
+    land(shelf, wanted.key, flight);
+    throw;
+  }
+  land(shelf, wanted.key, flight);
+  return *flight.result;
 }
 
 Result<EntryPtr> Cache::wait(Shelf &shelf, Flight &flight) {
   shelf.counters.waits.fetch_add(1, std::memory_order_relaxed);
   std::unique_lock guard(flight.mutex);
-  flight.landed.wait(guard, [&] { return flight.result.has_value(); });
+  flight.landed.wait(guard, [&] { return flight.hasLanded; });
+  if (flight.raised)
+    std::rethrow_exception(flight.raised);
   return *flight.result;
 }
 
@@ -95,7 +112,10 @@ EntryPtr Cache::find(EntryKind kind, const std::string &key) {
   if (!entry)
     return nullptr;
   std::unique_lock guard(shelf.mutex);
-  return shelf.entries.emplace(key, entry).first->second;
+  EntryPtr &kept = shelf.slots[key].entry;
+  if (!kept)
+    kept = entry;
+  return kept;
 }
 
 EntryPtr Cache::peek(EntryKind kind, const std::string &key) {
@@ -106,13 +126,13 @@ EntryPtr Cache::peek(EntryKind kind, const std::string &key) {
   return nullptr;
 }
 
-EntryPtr Cache::fromDisk(EntryKind kind, const std::string &key) {
+EntryPtr Cache::fromDisk(EntryKind kind, const std::string &key, const Check &isUsable) {
   std::call_once(opened, [this] { openLayers(); });
   for (const std::unique_ptr<CacheLayer> &layer : layers) {
     CacheRead read = layer->read(kind, key, CacheLayer::Purpose::Use);
     if (read.failure)
       tell(kind, *read.failure);
-    if (!read.entry)
+    if (!read.entry || (isUsable && !isUsable(*read.entry)))
       continue;
     shelves[size_t(kind)].counters.diskHits.fetch_add(1, std::memory_order_relaxed);
     return read.entry;
@@ -120,9 +140,9 @@ EntryPtr Cache::fromDisk(EntryKind kind, const std::string &key) {
   return nullptr;
 }
 
-Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::string &description,
-                             const Producer &produce) {
-  if (EntryPtr entry = fromDisk(kind, key))
+Result<EntryPtr> Cache::load(const Wanted &wanted, const Producer &produce, const Check &isUsable) {
+  const auto &[kind, key, description] = wanted;
+  if (EntryPtr entry = fromDisk(kind, key, isUsable))
     return entry;
   if (options.strict && isCode(kind))
     return Error{.code = Code::STRICT_MISS,
@@ -132,13 +152,13 @@ Result<EntryPtr> Cache::load(EntryKind kind, const std::string &key, const std::
                      "precompile it, add the folder or pack that holds it, or leave strict mode",
                  .log = std::string(folderOf(kind)) + "/" + key + suffixOf(kind)};
   if (!userFolder)
-    return make(kind, key, description, produce);
+    return make(wanted, produce);
 
   FileLock lock(userFolder->files(), userFolder->lockPath(kind, key), userFolder->fileMode());
   if (acquire(kind, lock, description))
-    if (EntryPtr entry = fromDisk(kind, key)) // the last owner of the lock has made it
+    if (EntryPtr entry = fromDisk(kind, key, isUsable)) // the last owner of the lock has made it
       return entry;
-  return make(kind, key, description, produce);
+  return make(wanted, produce);
 }
 
 /// True when somebody else may have made the entry since we looked. False where there are no locks.
@@ -156,8 +176,8 @@ bool Cache::acquire(EntryKind kind, FileLock &lock, const std::string &descripti
   return outcome != FileLock::Outcome::Unavailable;
 }
 
-Result<EntryPtr> Cache::make(EntryKind kind, const std::string &key, const std::string &description,
-                             const Producer &produce) {
+Result<EntryPtr> Cache::make(const Wanted &wanted, const Producer &produce) {
+  const auto &[kind, key, description] = wanted;
   if (isCode(kind))
     options.reporter.say(Severity::Info, "compiling " + description);
   shelves[size_t(kind)].counters.compiles.fetch_add(1, std::memory_order_relaxed);
@@ -192,7 +212,10 @@ std::vector<CacheListing> Cache::list() {
   return listing;
 }
 
+/// Called again where the first call found no memory.
 void Cache::openLayers() {
+  userFolder = nullptr;
+  layers.clear();
   openUserFolder();
   openReadOnlyFolders();
 }

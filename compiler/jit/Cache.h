@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -47,13 +48,22 @@ public:
   /// Makes an entry; called without any lock of this process held, by one thread per key.
   using Producer = std::function<Result<Entry>()>;
 
+  /// What an entry that is found is good for; asked without any lock of this process held.
+  using Check = std::function<bool(const Entry &)>;
+
+  struct Wanted {
+    EntryKind kind;
+    const std::string &key;
+    const std::string &description; ///< in words, for logs and strict mode
+  };
+
   /// From memory, disk or `produce`. At most one thread and, where locks work, one process per host
   /// produces a key; the others wait for it, but not longer than the patience. In strict mode
-  /// machine code that is missing is STRICT_MISS with `description`, which says in words what it
-  /// is; a program record may be made anew, since the kernels outlive it when the library is
-  /// upgraded.
-  Result<EntryPtr> get(EntryKind kind, const std::string &key, const std::string &description,
-                       const Producer &produce);
+  /// machine code that is missing is STRICT_MISS with the description; a program record may be made
+  /// anew, since the kernels outlive it when the library is upgraded.
+  /// An entry that `isUsable` refuses counts as missing: what is produced takes its place in memory
+  /// and on disk.
+  Result<EntryPtr> get(const Wanted &wanted, const Producer &produce, const Check &isUsable = {});
 
   /// From memory or disk, or null.
   EntryPtr find(EntryKind kind, const std::string &key);
@@ -74,28 +84,40 @@ public:
 private:
   /// A key that is being looked up or produced by one thread while others wait.
   struct Flight {
+    std::optional<Result<EntryPtr>> result; ///< this or `raised`; read by others once it has landed
+    std::exception_ptr raised;
     std::mutex mutex;
     std::condition_variable landed;
-    std::optional<Result<EntryPtr>> result;
+    bool hasLanded = false;
+  };
+  struct Slot {
+    EntryPtr entry; ///< with a flight beside it: one that was of no use
+    std::shared_ptr<Flight> flight;
   };
   struct AtomicCounters {
     std::atomic<uint64_t> memoryHits, diskHits, compiles, waits, faults;
   };
   struct Shelf {                     ///< one per kind
     mutable std::shared_mutex mutex; ///< held for look-ups only, never while a file is read or made
-    std::unordered_map<std::string, EntryPtr> entries;
-    std::unordered_map<std::string, std::shared_ptr<Flight>> flights;
+    std::unordered_map<std::string, Slot> slots;
     AtomicCounters counters{};
   };
-  class Landing;
+  /// An entry, or a flight to wait for or to fly.
+  struct Boarding {
+    EntryPtr entry = nullptr;
+    std::shared_ptr<Flight> flight = nullptr;
+    bool isMine = false;
+  };
 
   EntryPtr fromMemory(Shelf &shelf, const std::string &key);
-  EntryPtr fromDisk(EntryKind kind, const std::string &key);
-  Result<EntryPtr> load(EntryKind kind, const std::string &key, const std::string &description,
-                        const Producer &produce);
-  Result<EntryPtr> make(EntryKind kind, const std::string &key, const std::string &description,
-                        const Producer &produce);
+  EntryPtr fromDisk(EntryKind kind, const std::string &key, const Check &isUsable = {});
+  Boarding board(Shelf &shelf, const std::string &key, const EntryPtr &unusable);
+  Result<EntryPtr> fly(const Wanted &wanted, const Producer &produce, const Check &isUsable,
+                       Flight &flight);
+  void land(Shelf &shelf, const std::string &key, Flight &flight) noexcept;
   Result<EntryPtr> wait(Shelf &shelf, Flight &flight);
+  Result<EntryPtr> load(const Wanted &wanted, const Producer &produce, const Check &isUsable);
+  Result<EntryPtr> make(const Wanted &wanted, const Producer &produce);
   bool acquire(EntryKind kind, class FileLock &lock, const std::string &description);
   void openLayers();
   void openUserFolder();

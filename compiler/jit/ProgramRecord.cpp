@@ -180,7 +180,7 @@ template <class T> std::string encodeRecord(const T &record) {
   writer.field("format", recordFormat);
   fields(writer, record);
   std::string bytes;
-  json::to_cbor(writer.object, nlohmann::detail::output_adapter<char>(bytes));
+  json::to_cbor(writer.object(), nlohmann::detail::output_adapter<char>(bytes));
   return bytes;
 }
 
@@ -188,11 +188,11 @@ template <class T> Result<T> decodeRecord(std::string_view bytes) {
   if (bytes.size() > archive::maxBytes)
     return damaged(std::to_string(bytes.size()) + " bytes");
   try {
-    json root;
-    archive::BoundedReader parser(root);
+    archive::Tree root;
+    archive::BoundedReader parser(root.value);
     if (!json::sax_parse(bytes, &parser, json::input_format_t::cbor))
       return damaged("bytes that are not CBOR");
-    archive::Reader reader(root);
+    archive::Reader reader(root.value);
     int format = 0;
     reader.field("format", format);
     if (format != recordFormat)

@@ -20,6 +20,27 @@ template <class A, class T> using Of = std::conditional_t<A::fills, T, const T>;
 /// Far more than a record needs; bounds what a damaged file can make the parser do.
 constexpr size_t maxDepth = 8, maxBytes = 1 << 20;
 
+/// A value whose end needs no memory. json's destructor gathers all that is inside in a list, and a
+/// destructor that finds no memory for one ends the process.
+struct Tree {
+  Tree() = default;
+  explicit Tree(json value) : value(std::move(value)) {}
+  Tree(const Tree &) = delete;
+  ~Tree() { clear(value); }
+
+  json value;
+
+private:
+  /// From the leaves up. As deep as we write or the parser allows: maxDepth.
+  static void clear(json &value) {
+    if (!value.is_structured())
+      return;
+    for (json &child : value)
+      clear(child);
+    value.clear();
+  }
+};
+
 /// nlohmann's parser recurses per nesting level, so the level is bounded here and not by the stack.
 class BoundedReader : public nlohmann::detail::json_sax_dom_parser<json> {
   using Base = nlohmann::detail::json_sax_dom_parser<json>;
@@ -38,22 +59,25 @@ private:
 class Writer {
 public:
   static constexpr bool fills = false;
-  template <class T> void field(const char *name, const T &value) { object[name] = value; }
+  template <class T> void field(const char *name, const T &value) { object()[name] = value; }
   template <class T> void list(const char *name, const std::vector<T> &values) {
-    json array = json::array();
+    Tree array(json::array());
     for (const T &value : values) {
       Writer inner;
       fields(inner, value);
-      array.push_back(std::move(inner.object));
+      array.value.push_back(std::move(inner.object()));
     }
-    object[name] = std::move(array);
+    object()[name] = std::move(array.value);
   }
   template <class T> void part(const char *name, const T &value) {
     Writer inner;
     fields(inner, value);
-    object[name] = std::move(inner.object);
+    object()[name] = std::move(inner.object());
   }
-  json object = json::object();
+  json &object() { return tree.value; }
+
+private:
+  Tree tree{json::object()};
 };
 
 /// Throws json::exception or std::runtime_error on anything unexpected.

@@ -95,8 +95,8 @@ TEST(Cache, differentKeysCompileAtTheSameTime) {
     --inside;
     return Entry();
   };
-  std::thread other([&] { (void)cache.get(EntryKind::Kernel, sha256Hex("a"), "a", produce); });
-  (void)cache.get(EntryKind::Kernel, sha256Hex("b"), "b", produce);
+  std::thread other([&] { (void)cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, produce); });
+  (void)cache.get({EntryKind::Kernel, sha256Hex("b"), "b"}, produce);
   other.join();
   EXPECT_EQ(most, 2);
 }
@@ -111,23 +111,86 @@ TEST(Cache, failureIsGivenToAllThatWaitAndIsNotKept) {
     return Error{.code = Code::TOOLCHAIN, .text = "no"};
   };
   std::thread other([&] {
-    Result<EntryPtr> got = cache.get(EntryKind::Kernel, sha256Hex("a"), "a", fail);
+    Result<EntryPtr> got = cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, fail);
     EXPECT_EQ(got.error().code, Code::TOOLCHAIN);
   });
-  Result<EntryPtr> got = cache.get(EntryKind::Kernel, sha256Hex("a"), "a", fail);
+  Result<EntryPtr> got = cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, fail);
   EXPECT_EQ(got.error().code, Code::TOOLCHAIN);
   other.join();
   EXPECT_LE(calls, 2);
   EXPECT_TRUE(
-      cache.get(EntryKind::Kernel, sha256Hex("a"), "a", [] { return Result<Entry>(Entry()); }));
+      cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, [] { return Result<Entry>(Entry()); }));
 }
 
 TEST(Cache, producerThatThrowsLeavesNobodyWaiting) {
   Cache cache(CacheOptions{});
   auto raise = []() -> Result<Entry> { throw std::bad_alloc(); };
-  EXPECT_THROW((void)cache.get(EntryKind::Kernel, sha256Hex("a"), "a", raise), std::bad_alloc);
+  EXPECT_THROW((void)cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, raise), std::bad_alloc);
   EXPECT_TRUE(
-      cache.get(EntryKind::Kernel, sha256Hex("a"), "a", [] { return Result<Entry>(Entry()); }));
+      cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, [] { return Result<Entry>(Entry()); }));
+}
+
+TEST(Cache, whatTheProducerThrowsIsThrownToAllThatWait) {
+  Cache cache(CacheOptions{});
+  auto raiseOnceSomebodyWaits = [&]() -> Result<Entry> {
+    for (int i = 0; i < 1000 && cache.counters(EntryKind::Kernel).waits == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    throw std::bad_alloc();
+  };
+  auto ask = [&] {
+    EXPECT_THROW((void)cache.get({EntryKind::Kernel, sha256Hex("a"), "a"}, raiseOnceSomebodyWaits),
+                 std::bad_alloc);
+  };
+  std::thread other(ask);
+  ask();
+  other.join();
+  EXPECT_EQ(cache.counters(EntryKind::Kernel).waits, 1u);
+  EXPECT_EQ(cache.counters(EntryKind::Kernel).compiles, 1u);
+}
+
+Entry logOf(const std::string &text) {
+  Entry entry;
+  entry.add(Section::Log, text);
+  return entry;
+}
+
+TEST(Cache, whatIsOfNoUseIsReplacedInMemoryAndOnDiskOnce) {
+  TemporaryFolder folder;
+  const std::string key = sha256Hex("a");
+  const Cache::Wanted wanted{EntryKind::Program, key, key};
+  auto isNew = [](const Entry &entry) { return *entry.find(Section::Log) == "new"; };
+  Cache cache(optionsFor(folder.path));
+  ASSERT_TRUE(cache.get(wanted, [] { return Result<Entry>(logOf("old")); }));
+  std::atomic<int> calls{0};
+  auto produce = [&] {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return Result<Entry>(logOf("new"));
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      Result<EntryPtr> got = cache.get(wanted, produce, isNew);
+      EXPECT_TRUE(got && isNew(**got));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(isNew(*cache.find(EntryKind::Program, key)));
+  Cache next(optionsFor(folder.path));
+  EXPECT_TRUE(isNew(*next.find(EntryKind::Program, key)));
+}
+
+TEST(Cache, whatIsOfNoUseStaysWhereNothingCanBeMade) {
+  TemporaryFolder folder;
+  const std::string key = sha256Hex("a");
+  const Cache::Wanted wanted{EntryKind::Program, key, key};
+  Cache cache(optionsFor(folder.path));
+  ASSERT_TRUE(cache.get(wanted, [] { return Result<Entry>(logOf("old")); }));
+  auto fail = [] { return Result<Entry>(Error{.code = Code::TOOLCHAIN, .text = "no"}); };
+  Result<EntryPtr> got = cache.get(wanted, fail, [](const Entry &) { return false; });
+  EXPECT_EQ(got.error().code, Code::TOOLCHAIN);
+  EXPECT_EQ(**cache.get(wanted, fail), logOf("old"));
 }
 
 TEST(Cache, strictModeDescribesWhatIsMissing) {
