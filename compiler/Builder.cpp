@@ -145,14 +145,16 @@ Result<jit::ProgramRecord> Builder::compileKernels(const Subject &subject, const
 
 // --- From record to program ---------------------------------------------------------------------
 
-/// Without an image when no layer has the kernel any more.
 Result<ProgramKernel> Builder::loadKernel(const jit::KernelRecord &record, bool forCpu) {
   auto artefact = jit::findArtefact(cache, forCpu ? jit::EntryKind::Object : jit::EntryKind::Kernel,
                                     record.key);
   if (!artefact)
     return artefact.takeError();
   ProgramKernel kernel{.image = *artefact};
-  if (!forCpu || !kernel.image)
+  if (!kernel.image)
+    return Error{Code::INTERNAL,
+                 "expected kernel " + record.key + " in the cache, which has its record, got none"};
+  if (!forCpu)
     return kernel;
   auto library = openCpu();
   if (!library)
@@ -165,21 +167,17 @@ Result<ProgramKernel> Builder::loadKernel(const jit::KernelRecord &record, bool 
   return kernel;
 }
 
-/// Nothing when a kernel of the record is in no layer any more.
-Result<std::optional<CompiledKernels>> Builder::load(const Subject &subject,
-                                                     jit::ProgramRecord record) {
+Result<CompiledKernels> Builder::load(const Subject &subject, jit::ProgramRecord record) {
   CompiledKernels program;
   for (const jit::KernelRecord &kernel : record.kernels) {
     auto loaded = loadKernel(kernel, target::isCpuTarget(subject.target));
     if (!loaded)
       return loaded.takeError();
-    if (!loaded->image)
-      return std::optional<CompiledKernels>();
     program.kernels.push_back(std::move(*loaded));
   }
   program.record = std::move(record);
   program.key = subject.key;
-  return std::optional(std::move(program));
+  return program;
 }
 
 Result<CompiledKernels> Builder::build(const Subject &subject, const Producer &produce) {
@@ -191,22 +189,12 @@ Result<CompiledKernels> Builder::build(const Subject &subject, const Producer &p
   });
   if (!record)
     return record.takeError();
-  auto program = load(subject, *record);
-  if (program && !*program) { // the record outlived its kernels
-    made = true;
-    record = produce();
-    if (!record)
-      return record.takeError();
-    program = load(subject, *record);
-    if (program && !*program)
-      return Error{Code::INTERNAL, "expected the kernels just compiled in the cache, got none"};
-  }
+  auto program = load(subject, std::move(*record));
   if (!program)
     return program.takeError();
-  (*program)->origin = made ? Origin::COMPILED : Origin::DISK;
-  (*program)->milliseconds =
-      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  return std::move(**program);
+  program->origin = made ? Origin::COMPILED : Origin::DISK;
+  program->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return program;
 }
 
 } // namespace fw

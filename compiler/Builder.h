@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <mutex>
-#include <optional>
 
 namespace fw {
 
@@ -71,7 +70,7 @@ private:
   Result<jit::ArtefactPtr> compileCpu(const Subject &subject, const jit::LaunchRecord &launch,
                                       const std::string &phases);
   Result<ProgramKernel> loadKernel(const jit::KernelRecord &record, bool forCpu);
-  Result<std::optional<CompiledKernels>> load(const Subject &subject, jit::ProgramRecord record);
+  Result<CompiledKernels> load(const Subject &subject, jit::ProgramRecord record);
 
   Lazy<CpuLibrary> cpuLibrary;
   Lazy<jit::KernelCompiler> nvrtc;

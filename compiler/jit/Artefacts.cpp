@@ -1,9 +1,11 @@
 #include "compiler/jit/Artefacts.h"
 
 #include "compiler/jit/Hash.h"
+#include "compiler/target/Target.h"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace fw::jit {
 namespace {
@@ -65,6 +67,13 @@ Result<ArtefactPtr> artefactOf(const EntryPtr &entry, const std::string &key, do
       .source = sectionOf(*entry, Section::Source),
       .log = sectionOf(*entry, Section::Log),
       .milliseconds = milliseconds,
+  });
+}
+
+bool hasKernels(Cache &cache, const ProgramRecord &record) {
+  const EntryKind kind = target::isCpuTarget(record.target) ? EntryKind::Object : EntryKind::Kernel;
+  return std::ranges::all_of(record.kernels, [&](const KernelRecord &kernel) {
+    return cache.find(kind, kernel.key) != nullptr;
   });
 }
 
@@ -138,10 +147,20 @@ Result<ProgramRecord> compileProgram(Cache &cache, const ProgramRequest &request
     entry.add(Section::Facts, request.facts);
     return entry;
   };
+  std::optional<ProgramRecord> found;
+  auto isWhole = [&](const Entry &entry) {
+    Result<ProgramRecord> record = decodeProgramRecord(sectionOf(entry, Section::Record));
+    if (!record || !hasKernels(cache, *record))
+      return false;
+    found = std::move(*record);
+    return true;
+  };
   Result<EntryPtr> entry =
-      cache.get({EntryKind::Program, request.key, request.description}, produce);
+      cache.get({EntryKind::Program, request.key, request.description}, produce, isWhole);
   if (!entry)
     return entry.takeError();
+  if (found)
+    return std::move(*found);
   return decodeProgramRecord(sectionOf(**entry, Section::Record));
 }
 

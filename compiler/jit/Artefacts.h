@@ -66,7 +66,9 @@ struct ProgramRequest {
   std::string facts;       ///< what the key was made of, one a line: kept for `cache explain`
 };
 
-/// The record from memory or disk, or from `make`, which runs the compiler's passes.
+/// The record from memory or disk, or from `make`, which runs the compiler's passes and keeps the
+/// kernels. One that cannot be read, or whose kernels no layer has any more, is made anew and
+/// replaced.
 Result<ProgramRecord> compileProgram(Cache &cache, const ProgramRequest &request,
                                      const std::function<Result<ProgramRecord>()> &make);
 

@@ -360,29 +360,64 @@ TEST(CacheCases, locksThatDoNotWorkMeanACompileAndOneWarning) {
   EXPECT_NE(messages.all().find("cannot be locked"), std::string::npos);
 }
 
+/// A process that asks for a program of one kernel. Returns ten and the number of records made, or
+/// one where the program is not whole.
+int recordsMade(const TemporaryFolder &folder, const char *release = "stub 1.0") {
+  return inChild([&] {
+    StubCompiler compiler;
+    compiler.release = release;
+    Cache cache(optionsFor(folder.path));
+    int made = 0;
+    std::string key = programKey("adamw | p=f32", "op hash");
+    Result<ProgramRecord> program =
+        compileProgram(cache, {key, "adamw", "op adamw\n"}, [&]() -> Result<ProgramRecord> {
+          ++made;
+          Result<ArtefactPtr> kernel = compileKernel(cache, compiler, requestFor("adamw"));
+          if (!kernel)
+            return kernel.error();
+          ProgramRecord record;
+          record.kernels = {{(*kernel)->launch, (*kernel)->key}};
+          return record;
+        });
+    bool right = program && *findArtefact(cache, EntryKind::Kernel, program->kernels[0].key) &&
+                 compiler.calls == made;
+    return right ? 10 + made : 1;
+  });
+}
+
 // The same op in two processes: the second compiles nothing.
 TEST(CacheCases, case_O01) {
   TemporaryFolder folder;
-  auto calls = [&] {
-    return inChild([&] {
-      StubCompiler compiler;
-      Cache cache(optionsFor(folder.path));
-      ProgramRecord record;
-      std::string key = programKey("adamw | p=f32", "op hash");
-      Result<ProgramRecord> program =
-          compileProgram(cache, {key, "adamw", "op adamw\n"}, [&]() -> Result<ProgramRecord> {
-            Result<ArtefactPtr> kernel = compileKernel(cache, compiler, requestFor("adamw"));
-            if (!kernel)
-              return kernel.error();
-            record.kernels = {{(*kernel)->launch, (*kernel)->key}};
-            return record;
-          });
-      bool right = program && *findArtefact(cache, EntryKind::Kernel, program->kernels[0].key);
-      return right ? 10 + compiler.calls : 1;
-    });
-  };
-  EXPECT_EQ(calls(), 11);
-  EXPECT_EQ(calls(), 10);
+  EXPECT_EQ(recordsMade(folder), 11);
+  EXPECT_EQ(recordsMade(folder), 10);
+}
+
+// The kernel was pruned, and the compiler's version is another one by now: the kernel that is made
+// has another key than the one in the record.
+TEST(CacheCases, aRecordWhoseKernelIsGoneIsMadeAnewOnce) {
+  TemporaryFolder folder;
+  EXPECT_EQ(recordsMade(folder), 11);
+  std::filesystem::remove_all(folder / "kernels");
+  EXPECT_EQ(recordsMade(folder, "stub 2.0"), 11);
+  EXPECT_EQ(recordsMade(folder, "stub 2.0"), 10);
+}
+
+TEST(CacheCases, aRecordThatCannotBeReadIsMadeAnew) {
+  TemporaryFolder folder;
+  const std::string key = programKey("request", "op hash");
+  auto makeNothing = [] { return Result<ProgramRecord>(ProgramRecord()); };
+  {
+    Cache cache(optionsFor(folder.path));
+    ASSERT_TRUE(cache.get({EntryKind::Program, key, key}, [] {
+      Entry entry;
+      entry.add(Section::Record, "of another time");
+      return Result<Entry>(entry);
+    }));
+    EXPECT_TRUE(compileProgram(cache, {key, "x", ""}, makeNothing));
+  }
+  Cache cache(optionsFor(folder.path));
+  EXPECT_TRUE(compileProgram(cache, {key, "x", ""}, makeNothing));
+  EXPECT_EQ(cache.counters(EntryKind::Program).compiles, 0u);
 }
 
 // A change that kernel X does not contain: X still hits.

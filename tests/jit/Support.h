@@ -104,7 +104,7 @@ public:
   explicit StubCompiler(std::chrono::microseconds time = {}, size_t bytes = 4000)
       : time(time), bytes(bytes) {}
 
-  std::string version() const override { return "stub 1.0"; }
+  std::string version() const override { return release; }
   std::vector<int> supportedArchs() const override { return {75, 80, 90}; }
   std::vector<std::string> flags() const override { return {"--stub"}; }
   Result<CompiledKernel> compile(const std::string &source, const std::string &name,
@@ -129,6 +129,7 @@ public:
   }
 
   mutable std::atomic<int> calls{0};
+  std::string release = "stub 1.0";
 
 private:
   std::chrono::microseconds time;
