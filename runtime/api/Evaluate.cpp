@@ -42,15 +42,58 @@ double boundOf(const evaluator::Bound &bound) {
                                               : bound.bound;
 }
 
-/// Checks the one entry as a launch would, and gives its number of elements.
-size_t checkEntry(const launch::Program &launchable, const launch::TensorArray &tensors) {
-  if (tensors.size() != launchable.operands.size())
-    throw Failure{{Code::USAGE,
-                   "expected " + std::to_string(launchable.operands.size()) +
-                       " tensors, one list entry, got " + std::to_string(tensors.size()),
-                   "pass one tensor for each operand, in the order of fw_request_operand"}};
-  launch::TensorList list = take(launch::checkTensors(launchable.operands, tensors));
-  return list.entries.empty() ? 0 : size_t(list.entries[0].elements);
+/// A list of host tensors, checked as a launch would check it.
+class HostList {
+public:
+  HostList(const ResolvedRequest &request, const launch::Program &launchable,
+           const launch::TensorArray &tensors)
+      : request(request), operands(launchable.operands), tensors(tensors),
+        order(take(launch::ArrayOrder::ofCount(operands, tensors.size()))) {
+    launch::TensorList list = take(launch::checkTensors(operands, tensors));
+    sizes.resize(list.length);
+    for (const launch::Entry &entry : list.entries)
+      sizes[entry.position] = size_t(entry.elements);
+  }
+
+  /// Elements of each entry.
+  std::vector<size_t> sizes;
+
+  /// Of operand `k`, decoded: one tensor for each entry, or one in all.
+  std::vector<std::vector<double>> decode(size_t k) const {
+    if (!operands[k].present)
+      return {};
+    const launch::Scope scope = operands[k].scope;
+    const Dtype &dtype = *findDtype(request.operands[k].dtype);
+    std::vector<std::vector<double>> out;
+    for (size_t i = 0; i < (scope == launch::Scope::All ? 1 : sizes.size()); ++i) {
+      const size_t elements = scope == launch::Scope::Element ? sizes[i] : 1;
+      out.push_back(elements ? decodeTensor(tensors[order.index(i, k)], dtype, int64_t(elements))
+                             : std::vector<double>());
+    }
+    return out;
+  }
+
+private:
+  const ResolvedRequest &request;
+  const std::vector<launch::Operand> &operands;
+  const launch::TensorArray &tensors;
+  launch::ArrayOrder order;
+};
+
+std::vector<std::vector<double>> rowsOf(const launch::ScalarRows &rows) {
+  std::vector<std::vector<double>> out;
+  for (size_t i = 0; i < rows.rows; ++i)
+    out.emplace_back(rows.row(i).begin(), rows.row(i).end());
+  return out;
+}
+
+/// All written elements, operand after operand.
+std::vector<evaluator::Bound> flatten(const evaluator::Evaluation &result) {
+  std::vector<evaluator::Bound> all;
+  for (const auto &output : result.operands)
+    for (const auto &tensor : output.tensors)
+      all.insert(all.end(), tensor.begin(), tensor.end());
+  return all;
 }
 
 } // namespace
@@ -65,27 +108,23 @@ fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_
     const ResolvedRequest &resolved = need(request, "request").resolve();
     launch::Program launchable = describeLaunch(resolved);
     launch::TensorArray given = tensorsOf(tensors, tensor_count);
+    HostList list(resolved, launchable, given);
     evaluator::Inputs inputs;
-    inputs.sizes = {checkEntry(launchable, given)};
-    launch::ScalarRows rows =
-        take(launch::readScalars(launchable.hypers, scalarsOf(scalars, scalar_count), 1));
-    inputs.scalars = {{rows.values.begin(), rows.values.end()}};
-
-    std::vector<std::vector<double>> decoded(given.size());
-    for (size_t k = 0; k < given.size(); ++k) {
-      if (inputs.sizes[0] > 0 && resolved.operands[k].present)
-        decoded[k] = decodeTensor(given[k], *findDtype(resolved.operands[k].dtype),
-                                  int64_t(inputs.sizes[0]));
-      inputs.data.push_back({decoded[k]});
-    }
-    evaluator::Evaluation result = take(take(Reference::make(resolved)).evaluate(inputs));
-    if (inputs.sizes[0] > 0)
+    inputs.sizes = list.sizes;
+    inputs.scalars = rowsOf(take(launch::readScalars(
+        launchable.hypers, scalarsOf(scalars, scalar_count), list.sizes.size())));
+    std::vector<std::vector<std::vector<double>>> decoded; // inputs refers to it
+    for (size_t k = 0; k < launchable.operands.size(); ++k)
+      decoded.push_back(list.decode(k));
+    for (const auto &operand : decoded)
+      inputs.data.emplace_back(operand.begin(), operand.end());
+    const auto bound = flatten(take(take(Reference::make(resolved)).evaluate(inputs)));
+    if (!bound.empty())
       need(values, "values"), need(bounds, "bounds");
-    for (const auto &output : result.operands)
-      for (const evaluator::Bound &bound : output.tensors[0]) {
-        *values++ = bound.value;
-        *bounds++ = boundOf(bound);
-      }
+    for (const evaluator::Bound &element : bound) {
+      *values++ = element.value;
+      *bounds++ = boundOf(element);
+    }
   });
 }
 

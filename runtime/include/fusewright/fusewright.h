@@ -442,10 +442,12 @@ FW_API fw_status fw_buffer_copy_out(const fw_buffer *buffer, size_t offset, void
 /* ---- Reference ------------------------------------------------------------------------------- */
 
 /*
- * The reference: evaluates the request's equations for ONE list entry of host tensors in double
- * precision. `values` and `bounds` take the written operands in operand order, dense and
- * concatenated: every correct kernel's element lies within values +- bounds (a bound of inf says
- * that any value is right).
+ * The reference: evaluates the request's equations for a list of host tensors, an array as that of
+ * fw_launch, in double precision. `values` and `bounds` take the written operands in operand order,
+ * dense and concatenated, of each operand all entries: as many numbers as they have elements, one
+ * per entry of an operand with one value per tensor, and one of an operand with one value in all.
+ * Every correct kernel's element lies within values +- bounds (a bound of inf says that any value
+ * is right).
  */
 FW_API fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors,
                              size_t tensor_count, const fw_scalar *scalars, size_t scalar_count,
