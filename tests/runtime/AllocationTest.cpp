@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -156,6 +159,50 @@ TEST(Allocation, requestsStayAsTheyWere) {
   failEverywhere([&] { return fw_request_dtype(req.get(), "grad", "bf16"); },
                  [&] { ASSERT_EQ(operandDtype(), "f32"); });
   EXPECT_EQ(operandDtype(), "bf16");
+}
+
+/// A folder that goes away.
+struct Folder {
+  Folder() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string path = (std::filesystem::temp_directory_path() / "fw-allocation-XXXXXX").string();
+};
+
+// Of a kernel for a GPU: all of that is ours. Of the CPU, LLVM links the code, and LLVM ends the
+// process where it finds no memory.
+TEST(Allocation, compilesOfWhatIsOnDiskLeaveNothingBehind) {
+  Folder folder;
+  auto requestIn = [](const Context &ctx) {
+    Request req = request(find(ctx, "adamw"));
+    EXPECT_EQ(fw_request_target(req.get(), "sm_90"), FW_OK) << lastError();
+    return req;
+  };
+  {
+    Context ctx = context(folder.path.c_str());
+    compile(ctx, requestIn(ctx));
+  }
+  Context ctx;
+  Request req;
+  fw_program *made = nullptr;
+  auto compileInAFreshContext = [&] {
+    const long n = std::exchange(untilFailure, -1);
+    req.reset();
+    ctx = context(folder.path.c_str());
+    req = requestIn(ctx);
+    untilFailure = n;
+    return fw_compile(ctx.get(), req.get(), &made);
+  };
+  const int failures = failEverywhere(compileInAFreshContext, [&] {
+    ASSERT_EQ(made, nullptr);
+    Program program = compile(ctx, req); // neither waits nor finds half a program
+    ASSERT_NE(program, nullptr);
+  });
+  EXPECT_GT(failures, 100);
+  fw_counters counters = {};
+  counters.struct_size = sizeof counters;
+  EXPECT_EQ(fw_context_counters(ctx.get(), &counters), FW_OK);
+  EXPECT_EQ(counters.compiles, 0u);
+  fw_program_destroy(made);
 }
 
 TEST(Allocation, handlesAreNotGivenOut) {
