@@ -1,10 +1,12 @@
 // The pieces of the printer: table, parentheses, literals, identifiers, comments.
 #include "tests/emit/Modules.h"
 
+#include "compiler/dialect/evaluator/Evaluator.h"
 #include "compiler/emit/Spelling.h"
 #include "compiler/emit/Words.h"
 #include "templates/Templates.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace fw::test {
@@ -26,6 +28,44 @@ TEST(Spelling, EveryFuseOperationOfThePhaseLevelHasARow) {
       continue;
     EXPECT_NE(findSpelling(op), nullptr) << op << " needs a row in compiler/emit/spelling.def";
   }
+}
+
+/// Rows of comparisons have their predicate behind the name.
+bool isSpelled(std::string_view op) {
+  return std::ranges::any_of(allSpellings(), [&](const Spelling &row) {
+    return row.op == op || row.op.starts_with(std::string(op) + " ");
+  });
+}
+
+TEST(Spelling, EveryOperationThatTheEvaluatorKnowsHasARow) {
+  for (std::string_view op : evaluator::knownOperations()) {
+    if (llvm::is_contained(semanticOnly(), op))
+      continue;
+    EXPECT_TRUE(isSpelled(op)) << op << " needs a row in compiler/emit/spelling.def";
+  }
+}
+
+constexpr std::string_view cpuFunctions[] = {
+#define FW_CPU_FUNCTION(op, function) op,
+#include "compiler/cpu/functions.def"
+#undef FW_CPU_FUNCTION
+};
+
+TEST(Spelling, EveryFunctionThatTheEvaluatorKnowsHasARowForTheCpu) {
+  // One instruction each: isBasic() in compiler/cpu/ElementFunctions.cpp.
+  const std::string_view basic[] = {"math.absf",  "math.floor", "math.ceil", "math.roundeven",
+                                    "math.trunc", "math.sqrt",  "math.fma"};
+  const std::string_view scalarsAlone = "math.fpowi";
+  const std::vector<std::string_view> known = evaluator::knownOperations();
+  for (std::string_view op : known) {
+    if (!op.starts_with("math.") || op == scalarsAlone || llvm::is_contained(basic, op))
+      continue;
+    EXPECT_TRUE(llvm::is_contained(cpuFunctions, op))
+        << op << " needs a row in compiler/cpu/functions.def";
+  }
+  for (std::string_view op : cpuFunctions)
+    EXPECT_TRUE(llvm::is_contained(known, op))
+        << op << " needs a row in compiler/dialect/evaluator/Operations.h";
 }
 
 TEST(Spelling, EveryRowNamesARegisteredOperationAndIsUnique) {
