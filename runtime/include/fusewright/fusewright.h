@@ -422,6 +422,101 @@ FW_API fw_status fw_plan_set_scalars(fw_plan *plan, size_t group, const fw_scala
 FW_API fw_status fw_plan_run(fw_plan *plan, const fw_scalar *scalars, size_t scalar_count,
                              fw_stream stream, const fw_world *world);
 
+/* ---- Loss scaling ---------------------------------------------------------------------------- */
+
+/*
+ * A loss scale that lives on a device, with what decides about it. The caller multiplies the loss
+ * by the scale; plans with the features `unscale` and `guard` read it (fw_scaler_scalar) and report
+ * what became of their step (all.skipped); fw_scaler_update moves the scale by these reports.
+ * Nothing of that waits for the host, and all of it may be captured in a graph. The update is the
+ * shipped op loss_scale, the same to the bit on every device. Per-loss scalers are several scalers.
+ *
+ * Threads. One thread at a time uses a scaler. Its updates are ordered by the streams they are
+ * given.
+ *
+ * Log. A call that sees a state for the first time tells what has changed: the first 10 skips as
+ * FW_LOG_INFO, later ones as FW_LOG_WARNING.
+ */
+typedef struct fw_scaler fw_scaler;
+
+typedef struct fw_scaler_options {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char *device; /* "cpu" (the default), "cuda:1" ("cuda" is "cuda:0") */
+  const char *mode;   /* "dynamic" (the default), or "static": the scale stays, skips are counted */
+  const char *refill; /* hysteresis is whole again after "clean": each applied step (the default,
+                         and Apex's), or "growth": when the scale grows (Megatron's) */
+  const char *denormals;   /* "keep" (the default), or "flush": a denormal scale is 0 (Apex's) */
+  double init_scale;       /* 65536 */
+  double growth_factor;    /* 2; >= 1 */
+  double backoff_factor;   /* 0.5; in (0, 1) */
+  double min_scale;        /* floor: 2^-16; 0: none */
+  double max_scale;        /* ceiling: the largest finite f32 number */
+  int64_t growth_interval; /* 2000 applied steps in a row until the scale grows; at most 2^24 */
+  int64_t hysteresis;      /* 1: the skip at which the scale is lowered; at most 2^24 */
+} fw_scaler_options;
+
+/* Sets the defaults. */
+FW_API void fw_scaler_options_init(fw_scaler_options *options);
+/* `options` may be NULL. Compiles, and takes memory on the device, with its context current. */
+FW_API fw_status fw_scaler_create(fw_context *context, const fw_scaler_options *options,
+                                  fw_scaler **out);
+/* Its updates, and runs that read its scale, have finished; graphs that hold one are gone. */
+FW_API void fw_scaler_destroy(fw_scaler *scaler);
+
+/* The scalar "all.scale", read from the scaler's memory: for fw_plan_run of plans on its device. */
+FW_API fw_status fw_scaler_scalar(const fw_scaler *scaler, fw_scalar *out);
+
+/* Notes that the gradients of `owner`, any address, are unscaled for this step. FW_USAGE where they
+   are already since the last update: they would be divided twice. A note of the host alone. */
+FW_API fw_status fw_scaler_claim(fw_scaler *scaler, const void *owner);
+
+/* Moves the scale, in the order of `stream`: skipped[i] is the address on the scaler's device of
+   the f32 number that optimizer i reported: all.skipped, or any number that is 0 where its step was
+   applied. The step counts as skipped where one of them was. count is 1 to 8. Allocates
+   nothing and does not wait; on the CPU the call returns when the work is done. A capture keeps the
+   addresses. */
+FW_API fw_status fw_scaler_update(fw_scaler *scaler, const void *const *skipped, size_t count,
+                                  fw_stream stream);
+
+typedef enum fw_step_outcome {
+  FW_STEP_APPLIED = 0,
+  FW_STEP_BAD_GRADIENT = 1, /* `tensor` is the first with a gradient that is not finite */
+  FW_STEP_BAD_NORM = 2,     /* gradients are finite, their norm is not */
+  FW_STEP_LEFT_OUT = 3      /* the caller's own word, all.skip */
+} fw_step_outcome;
+
+typedef struct fw_scaler_state {
+  uint32_t struct_size;
+  int32_t outcome;  /* fw_step_outcome of the last update; FW_STEP_APPLIED before the first */
+  int64_t tensor;   /* number in the optimizer's plan, from 0; -1: none */
+  uint64_t report;  /* the optimizer that skipped: i of skipped[i] */
+  uint64_t updates; /* since the scaler was made or loaded state began */
+  uint64_t skips;
+  uint64_t skips_in_a_row;
+  uint64_t growth_count; /* applied steps since the scale was moved */
+  uint64_t hysteresis_left;
+  double scale;
+  double previous_scale; /* before the last update */
+} fw_scaler_state;
+
+/* The last state that has arrived at the host; does not wait. On the CPU that is the state. On a
+   CUDA device each update sends it, and work of the stream that is queued is not seen yet. */
+FW_API fw_status fw_scaler_read(fw_scaler *scaler, fw_scaler_state *out);
+/* Waits for `stream`, so that the next fw_scaler_read gives what its updates left. Not inside a
+   capture. */
+FW_API fw_status fw_scaler_wait(fw_scaler *scaler, fw_stream stream);
+
+/* The state as named numbers, exact: only `name` and `value` of the scalars are set. `out` has room
+   for `capacity` of them, each with its struct_size; *count gets their number, and with `out` NULL
+   nothing else happens. Waits for `stream`; not inside a capture. Options are not part of it. */
+FW_API fw_status fw_scaler_save(fw_scaler *scaler, fw_scalar *out, size_t capacity, size_t *count,
+                                fw_stream stream);
+/* Takes saved numbers in any order; those that are missing are as in a new scaler. FW_USAGE names
+   what makes no sense, and nothing is changed then. Waits for `stream`; not inside a capture. */
+FW_API fw_status fw_scaler_load(fw_scaler *scaler, const fw_scalar *numbers, size_t count,
+                                fw_stream stream);
+
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 /* Memory for callers that have no allocator of their own for a device. */
