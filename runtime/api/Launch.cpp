@@ -39,9 +39,10 @@ void launchOnCuda(ContextState &context, const ProgramState &compiled,
   const launch::Place place{FW_DEVICE_CUDA, tensors.size() ? tensors[0].device_id : 0};
   launch::TensorList list = take(launch::checkTensors(program.operands, tensors, place));
   launch::ScalarRows rows = take(launch::readScalars(program.hypers, scalars, list.length));
+  const driver::Driver &driver = *take(context.driver());
+  take(driver.device(place.id));
   if (list.entries.empty())
     return;
-  const driver::Driver &driver = *take(context.driver());
   const plan::DeviceWorld world{.driver = &driver,
                                 .device = place.id,
                                 .modules = &context.modules,

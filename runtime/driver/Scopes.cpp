@@ -17,9 +17,20 @@ Result<CurrentContext> CurrentContext::ofDevice(const Driver &driver, int ordina
 Result<CurrentContext> CurrentContext::ofStream(const Driver &driver, CUstream stream,
                                                 int ordinal) {
   CUcontext owner = nullptr;
-  if (stream && driver.cu().streamGetCtx(stream, &owner) == Cu::SUCCESS && owner)
-    return enter(driver, owner);
-  return ofDevice(driver, ordinal);
+  if (!stream || driver.cu().streamGetCtx(stream, &owner) != Cu::SUCCESS || !owner)
+    return ofDevice(driver, ordinal);
+  Result<CurrentContext> entered = enter(driver, owner);
+  if (!entered)
+    return entered;
+  CUdevice device = 0;
+  if (CUresult result = driver.cu().ctxGetDevice(&device); result != Cu::SUCCESS)
+    return asError(driver, result, "asking for the device of a stream");
+  if (device != ordinal)
+    return Error{Code::DEVICE,
+                 "expected a stream of CUDA device " + std::to_string(ordinal) +
+                     ", got one of device " + std::to_string(device),
+                 "pass a stream of the tensors' device"};
+  return entered;
 }
 
 Result<CurrentContext> CurrentContext::enter(const Driver &driver, CUcontext context) {

@@ -11,7 +11,8 @@ public:
   /// The caller's own current context where it is of device `ordinal`, so that the caller's streams
   /// belong to it; else the device's primary one.
   static Result<CurrentContext> ofDevice(const Driver &driver, int ordinal);
-  /// That of the stream, for work that is queued on it; for the legacy default stream `ofDevice`.
+  /// That of the stream, for work that is queued on it: DEVICE where it is of another device than
+  /// `ordinal`. For the legacy default stream `ofDevice`.
   static Result<CurrentContext> ofStream(const Driver &driver, CUstream stream, int ordinal);
   static Result<CurrentContext> enter(const Driver &driver, CUcontext context);
 

@@ -2,6 +2,7 @@
 #include "tests/gpu/suite/Trial.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace suite {
 namespace {
@@ -94,26 +95,73 @@ TEST_F(Devices, tensors_of_a_plan_are_on_one_device) {
   EXPECT_EQ(plan, nullptr);
 }
 
+/// A stream of device 1, made while its context is current.
+struct StreamOfOther {
+  StreamOfOther() {
+    EXPECT_CUDA(cuDevicePrimaryCtxRetain(&context, 1));
+    EXPECT_CUDA(cuCtxSetCurrent(context));
+    stream.emplace();
+    EXPECT_CUDA(cuCtxSetCurrent(Gpu::get().primary));
+  }
+  ~StreamOfOther() {
+    EXPECT_CUDA(cuCtxSetCurrent(context));
+    stream.reset();
+    EXPECT_CUDA(cuCtxSetCurrent(Gpu::get().primary));
+  }
+  cuda::Handle context = nullptr;
+  std::optional<cuda::Stream> stream;
+};
+
+/// One fw_launch of adamw over tensors of a trial that say they are on device `id`.
+fw_status launchOf(const Trial &trial, const Kernel &adamw, int32_t id, cuda::Handle stream) {
+  const Scalars step = Scalars().set("t", 1);
+  auto tensors = trial.arena().tensors(trial.base(), FW_DEVICE_CUDA, id);
+  return fw_launch(Gpu::get().context.get(), adamw.gpu.get(), tensors.data(), tensors.size(),
+                   step.array().data(), step.array().size(), stream);
+}
+
 TEST_F(Devices, a_stream_of_another_device_is_refused) {
   const Kernel &adamw = compiled("adamw");
-  cuda::Handle other = nullptr;
-  EXPECT_CUDA(cuDevicePrimaryCtxRetain(&other, 1));
-  EXPECT_CUDA(cuCtxSetCurrent(other));
-  {
-    cuda::Stream theirs;
-    EXPECT_CUDA(cuCtxSetCurrent(gpu.primary));
-    Trial trial(context(), onGpu, {{&adamw, list}});
-    const Scalars step = Scalars().set("t", 1);
-    EXPECT_FAULT(fw_plan_run(trial.plan(), step.array().data(), 1, theirs, nullptr), FW_DEVICE, "");
-    EXPECT_EQ(trial.image(), trial.arena().bytes);
-    trial.run(step);
-    EXPECT_EQ(trial.arena().check(trial.image(), step), "");
-    EXPECT_CUDA(cuCtxSetCurrent(other));
-  }
+  StreamOfOther theirs;
+  Trial trial(context(), onGpu, {{&adamw, list}});
+  const Scalars step = Scalars().set("t", 1);
+  EXPECT_FAULT(fw_plan_run(trial.plan(), step.array().data(), 1, *theirs.stream, nullptr),
+               FW_DEVICE, "");
+  EXPECT_EQ(trial.image(), trial.arena().bytes);
+  trial.run(step);
+  EXPECT_EQ(trial.arena().check(trial.image(), step), "");
+}
+
+TEST_F(Devices, a_launch_on_a_stream_of_another_device_is_refused) {
+  const Kernel &adamw = compiled("adamw");
+  StreamOfOther theirs;
+  Trial trial(context(), onGpu, {{&adamw, list}});
+  const std::string words =
+      "expected a stream of CUDA device 0, got one of device 1; pass a stream "
+      "of the tensors' device";
+  EXPECT_FAULT(launchOf(trial, adamw, 0, *theirs.stream), FW_DEVICE, words);
+  EXPECT_CUDA(cuCtxSetCurrent(theirs.context)); // as a caller who works on that device has it
+  EXPECT_FAULT(launchOf(trial, adamw, 0, *theirs.stream), FW_DEVICE, words);
   EXPECT_CUDA(cuCtxSetCurrent(gpu.primary));
+  EXPECT_FAULT(launchOf(trial, adamw, 1, cuda::Stream()), FW_DEVICE,
+               "expected a stream of CUDA device 1, got one of device 0");
+  EXPECT_EQ(trial.image(), trial.arena().bytes);
+  EXPECT_OK(launchOf(trial, adamw, 0, nullptr));
+  EXPECT_EQ(trial.arena().check(trial.image(), Scalars().set("t", 1)), "");
 }
 
 class OneDevice : public GpuTest {};
+
+TEST_F(OneDevice, a_launch_names_a_device_that_is_there) {
+  const Kernel &adamw = compiled("adamw");
+  Trial trial(context(), onGpu, {{&adamw, list}});
+  const cuda::Stream stream;
+  for (int32_t wrong : {-1, int32_t(gpu.targets.size()), 1 << 20})
+    for (cuda::Handle handle : {cuda::Handle(nullptr), cuda::Handle(stream)})
+      EXPECT_FAULT(launchOf(trial, adamw, wrong, handle), FW_DEVICE,
+                   "got device " + std::to_string(wrong));
+  EXPECT_EQ(trial.image(), trial.arena().bytes);
+}
 
 TEST_F(OneDevice, a_context_describes_it) {
   fw_device_info info = {};
