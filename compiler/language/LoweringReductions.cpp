@@ -28,13 +28,15 @@ Value ExpressionLowering::reduced(fuse::ReduceKind kind, fuse::ScopeLevel keep, 
   return make<fuse::ReduceOp>(builder.getF64Type(), kind, scopeAttr(keep), value);
 }
 
-/// Only the ranks together know how many elements the world has: they are summed too.
+/// Only the ranks together know how many elements the world has: each counts as 1. The select makes
+/// that a value of the elements, which alone are reduced.
 Value ExpressionLowering::average(fuse::ScopeLevel keep, Value value) {
   Value sum = reduced(fuse::ReduceKind::Sum, keep, value);
   if (keep != fuse::ScopeLevel::World)
     return make<arith::DivFOp>(sum, toUniformReal(sizeOf(keep)));
   Value one = constant(FloatAttr::get(value.getType(), 1.0));
-  return make<arith::DivFOp>(sum, reduced(fuse::ReduceKind::Sum, keep, one));
+  Value each = make<arith::SelectOp>(make<math::IsNaNOp>(value), one, one);
+  return make<arith::DivFOp>(sum, reduced(fuse::ReduceKind::Sum, keep, each));
 }
 
 Value ExpressionLowering::oneWhere(Value condition) {

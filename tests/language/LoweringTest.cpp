@@ -439,9 +439,11 @@ fuse.write "y", %15 : f32
   EXPECT_EQ(bodyOf("n = avg[world](x)", {}, "in x;  out n[all]"), R"(%0 = fuse.read "x" : f32
 %1 = fuse.reduce  sum keep <world> %0 : f32 to f64
 %cst = arith.constant 1.000000e+00 : f32
-%2 = fuse.reduce  sum keep <world> %cst : f32 to f64
-%3 = arith.divf %1, %2 {fuse.name = "n"} : f64
-fuse.write "n", %3 : f64
+%2 = math.isnan %0 : f32
+%3 = arith.select %2, %cst, %cst : f32
+%4 = fuse.reduce  sum keep <world> %3 : f32 to f64
+%5 = arith.divf %1, %4 {fuse.name = "n"} : f64
+fuse.write "n", %5 : f64
 )");
 }
 

@@ -348,11 +348,39 @@ TEST(Evaluate, nanIsExactAndEmptyIsNothing) {
   EXPECT_EQ(bound, 0);
   EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, nullptr, nullptr), FW_USAGE);
   EXPECT_EQ(fw_evaluate(req.get(), tensors, 1, nullptr, 0, &value, &bound), FW_USAGE);
-  EXPECT_EQ(lastError(),
-            "expected 2 tensors, one list entry, got 1; pass one tensor for each operand, in "
-            "the order of fw_request_operand");
+  EXPECT_EQ(
+      lastError(),
+      "expected a multiple of 2 tensors, one per operand, got 1; pass tensors[i * operands + k] "
+      "for operand k of entry i");
   count = 0;
   EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, nullptr, nullptr), FW_OK) << lastError();
+}
+
+TEST(Evaluate, listsGiveEachOperandsEntriesOneAfterTheOther) {
+  Context ctx = context();
+  Request req = request(parse(
+      ctx, "op test over elements {\n  in x, k[tensor];  out y, n[tensor], m[all];  hyper a = 1\n"
+           "  y = a*k*x;  n = sum[tensor](x);  m = max[all](y)\n}\n"));
+  float x[3] = {1, 2, 5}, y[3] = {}, k[3] = {10, 20, 30}, n[3] = {}, m = 0;
+  const int64_t counts[] = {2, 0, 1}, one = 1;
+  std::vector<fw_tensor> tensors;
+  for (size_t i = 0, at = 0; i < 3; at += size_t(counts[i++])) {
+    tensors.push_back(tensor("f32", x + at, &counts[i]));
+    tensors.push_back(tensor("f32", k + i, &one));
+    tensors.push_back(tensor("f32", y + at, &counts[i]));
+    tensors.push_back(tensor("f32", n + i, &one));
+  }
+  tensors.push_back(tensor("f32", &m, &one));
+  const double each[] = {1, 1, 2};
+  fw_scalar a = scalar("a", 0);
+  a.values = each, a.count = 3;
+  double values[7], bounds[7];
+  ASSERT_EQ(fw_evaluate(req.get(), tensors.data(), tensors.size(), &a, 1, values, bounds), FW_OK)
+      << lastError();
+  EXPECT_EQ(std::vector<double>(values, values + 7),
+            (std::vector<double>{10, 20, 300, 3, 0, 5, 300}));
+  for (double bound : bounds)
+    EXPECT_LE(bound, 1e-4);
 }
 
 TEST(Log, warningsOfOpTextsReachTheHost) {

@@ -6,8 +6,8 @@
 //
 // Both take an op after specialise and features (dtypes are final) over elements or scalars. A sum
 // is bounded for every order of a backend that adds at most 65536 elements of one tensor in element
-// precision, each through at most 8208 roundings, and those partials in f64 (Reducer.h); its bits
-// are not interpreted. The world is one process.
+// precision, each through at most 2112 roundings (4160 of f64), and those partials in f64
+// (Reducer.h); its bits are not interpreted. The world is one process.
 #pragma once
 
 #include "compiler/support/Error.h"

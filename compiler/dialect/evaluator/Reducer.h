@@ -3,14 +3,14 @@
 // max and min are exact. A sum may be taken in any order of the following form, which covers every
 // backend; n is the longest chain of roundings that one element goes through.
 //
-//   inside a piece   at most 65536 elements of one tensor (and the few of an unaligned head), in
-//   element
-//                    precision: threads of 128 lanes and more add at most 512 each, then a tree of
-//                    at most 10 levels; 8 lanes of a CPU add 8192 each: n <= CHAIN = 8192 + 16
-//   across pieces    in f64, in any order: n <= the number of elements
+// - Inside a piece, at most 65536 elements of one tensor (and the few of an unaligned head), in
+//   element precision. A CPU adds them in 128 bytes of accumulators: 2048 terms each of f32, 4096
+//   of f64; a thread of a block of 128 and more adds 512. Then come a tree of at most 10 levels and
+//   the elements of a tail: n <= 2048 + 64, or 4096 + 64 in f64.
+// - Across pieces, in f64, in any order: n <= the number of elements.
 //
-// The sum of n + 1 numbers is off by at most gamma_n * (sum of magnitudes), gamma_n = n*u / (1 -
-// n*u) (Higham 2002, section 4.2). Whole numbers that stay below 2^digits are added without a
+// The sum of n + 1 numbers is off by at most gamma_n * (sum of magnitudes) (Higham 2002, section
+// 4.2), gamma_n = n*u / (1 - n*u). Whole numbers that stay below 2^digits are added without a
 // rounding.
 #pragma once
 
@@ -43,7 +43,7 @@ public:
     const T pieces = T(std::min(piece.count, PIECE));
     const bool exact = piece.isWhole && piece.largest * pieces <= format.wholes;
     if (!exact)
-      error += gamma(std::min(piece.count, CHAIN + 1), format.unit) * piece.magnitude();
+      error += insidePiece(piece) * piece.magnitude();
     overflow(piece, format.largest);
     all.join(piece);
     piece = {};
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  static constexpr size_t CHAIN = 8192 + 16, PIECE = 65536 + 16;
+  static constexpr size_t PIECE = 65536 + 16;
   static constexpr T INFINITE = std::numeric_limits<T>::infinity();
   static constexpr T F64_UNIT = T(0x1p-53);
 
@@ -87,6 +87,11 @@ private:
     return n / (1 - n);
   }
 
+  T insidePiece(const Amount &amount) const {
+    const size_t chain = (format.isDouble ? 4096 : 2048) + 64;
+    return gamma(std::min(amount.count, chain + 1), format.unit);
+  }
+
   void addToSum(Real x) {
     value += x.value;
     ++piece.count;
@@ -112,7 +117,7 @@ private:
 
   /// A partial sum of some order may pass the largest number of the precision.
   void overflow(const Amount &amount, T largest) {
-    const T beyond = largest / (1 + gamma(std::min(amount.count, CHAIN + 1), format.unit));
+    const T beyond = largest / (1 + insidePiece(amount));
     mayBePlus |= amount.plus > beyond;
     mayBeMinus |= amount.minus > beyond;
   }
