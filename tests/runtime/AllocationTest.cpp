@@ -77,6 +77,24 @@ TEST(Allocation, launchWritesNothing) {
   EXPECT_LT(data[0][0], 1.0f);
 }
 
+TEST(Allocation, launchesThatReduceWriteNothing) {
+  Context ctx = context();
+  Program program = compile(ctx, request(find(ctx, "clip_by_norm")));
+  const int64_t count = 4, one = 1;
+  std::vector<float> x(4, 3.0f), y(4, -1.0f);
+  float norm = -1;
+  const fw_tensor tensors[] = {tensor("f32", x.data(), &count), tensor("f32", y.data(), &count),
+                               tensor("f32", &norm, &one)};
+  const int failures = failEverywhere(
+      [&] { return fw_launch(ctx.get(), program.get(), tensors, 3, nullptr, 0, nullptr); },
+      [&] {
+        ASSERT_EQ(norm, -1);
+        ASSERT_EQ(y, std::vector<float>(4, -1.0f));
+      });
+  EXPECT_GT(failures, 10);
+  EXPECT_EQ(norm, 6);
+}
+
 /// A plan of the CPU over three tensors, and what it was made of.
 struct Planned {
   Planned() {
