@@ -25,6 +25,9 @@ struct Error {
   std::string log = {}; ///< whole diagnostic text or compiler log, may have many lines
 };
 
+/// The text without its middle where a caller's name or a list made it longer than anybody reads.
+std::string shortened(const std::string &text);
+
 /// "text; remedy", or "file:line:column: error: text; remedy" where there is a place.
 std::string render(const Error &error);
 

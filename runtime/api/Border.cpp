@@ -34,6 +34,8 @@ fw_status keepOutOfMemory() noexcept {
 fw_status keepError(const Error &error) noexcept {
   try {
     lastError.texts = error;
+    lastError.texts.text = shortened(error.text);
+    lastError.texts.remedy = shortened(error.remedy);
   } catch (const std::bad_alloc &) {
     return keepOutOfMemory();
   }

@@ -69,11 +69,19 @@ template <class T> constexpr uint32_t firstSize = 0;
 #include "runtime/api/structs.def"
 #undef FW_STRUCT
 
+/// No struct of any version is as large: a struct_size beyond was never set.
+constexpr uint32_t mostSize = 4096;
+
 /// A smaller struct than the first version's is a caller's mistake; a larger one is a newer caller.
 template <class T> void checkSize(const T &given, const char *name) {
   if (given.struct_size < firstSize<T>)
     throw Failure{{Code::USAGE,
                    std::string(name) + ": expected struct_size >= " + std::to_string(firstSize<T>) +
+                       ", got " + std::to_string(given.struct_size),
+                   "set struct_size to the sizeof of the struct"}};
+  if (given.struct_size > mostSize)
+    throw Failure{{Code::USAGE,
+                   std::string(name) + ": expected struct_size <= " + std::to_string(mostSize) +
                        ", got " + std::to_string(given.struct_size),
                    "set struct_size to the sizeof of the struct"}};
 }

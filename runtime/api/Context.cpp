@@ -73,6 +73,17 @@ const char *ContextState::keep(std::string text) {
   return kept.insert(std::move(text)).first->c_str();
 }
 
+void ContextState::warnOnce(const std::string &warnings) {
+  if (warnings.empty())
+    return;
+  {
+    std::lock_guard lock(mutex);
+    if (!warned.insert(warnings).second)
+      return;
+  }
+  log(jit::Severity::Warning, warnings);
+}
+
 namespace {
 
 /// The list as the setting takes it.

@@ -37,6 +37,8 @@ struct ContextState {
 
   /// A copy that lives as long as the context.
   const char *keep(std::string text);
+  /// Warnings of op text, in the log; the same text that is parsed again says nothing new.
+  void warnOnce(const std::string &warnings);
 
   /// The CUDA driver, opened by the first call that needs it.
   Result<const driver::Driver *> driver();
@@ -63,7 +65,7 @@ private:
   std::map<const fw::Program *, std::shared_ptr<const ProgramState>> states;
   std::map<std::string, ScalarsKernel> scalarsKernels; ///< by target
   std::map<int, std::string> targets;                  ///< by device
-  std::set<std::string> kept;
+  std::set<std::string> kept, warned;
 };
 
 /// Operands and scalars of a request as a launch checks them; without kernels.

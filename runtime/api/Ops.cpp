@@ -56,9 +56,8 @@ fw_status fw_op_parse(fw_context *context, const char *text, size_t length, cons
     const auto &state = need(context, "context").state;
     StandardFloatMode mode; // literals are rounded to nearest
     language::OpHandle op = take(
-        language::parseOp({&need(text, "text"), length}, file ? file : "op", name ? name : ""));
-    if (!op.file->warnings().empty())
-      state->log(jit::Severity::Warning, op.file->warnings());
+        language::parseOp({&need(text, "text"), length}, file ? file : "text", name ? name : ""));
+    state->warnOnce(op.file->warnings());
     *out = new fw_op(state, std::move(op));
   });
 }

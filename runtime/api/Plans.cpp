@@ -204,9 +204,10 @@ fw_status fw_plan_set_pointers(fw_plan *plan, size_t group, const char *operand,
     const size_t place =
         std::ranges::find(operands, name, &launch::Operand::name) - operands.begin();
     if (place == operands.size())
-      throw Failure{{Code::USAGE,
-                     "operand: expected one of the program's, got " + std::string(name),
-                     "fw_request_operand lists them"}};
+      throw Failure{
+          {Code::USAGE,
+           "operand: expected the name of one of the program's, got '" + std::string(name) + "'",
+           "fw_request_operand lists them; a role such as grad is not taken here"}};
     take(changed.plan->setPointers(group, place, {pointers, count}));
   });
 }

@@ -82,14 +82,20 @@ std::span<const int64_t> shapeOf(const fw_tensor &tensor) {
   return {tensor.shape, size_t(tensor.rank)};
 }
 
+/// Bounds of what a caller can mean: a rank beyond is memory that was never set, and no process can
+/// address as many bytes.
+constexpr int32_t mostDimensions = 64;
+constexpr int64_t mostBytes = int64_t(1) << 48;
+
 Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, Place place) {
   if (tensor.device != place.device ||
       (place.device != FW_DEVICE_CPU && tensor.device_id != place.id))
     return wrongDevice(tensor, place);
-  if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.shape))
+  if (tensor.rank < 0 || tensor.rank > mostDimensions || (tensor.rank > 0 && !tensor.shape))
     return Error{Code::USAGE,
-                 "expected rank >= 0 and a shape of that length, got rank " +
-                     std::to_string(tensor.rank) + (tensor.shape ? "" : " and no shape"),
+                 "expected a rank from 0 to " + std::to_string(mostDimensions) +
+                     " and a shape of that length, got rank " + std::to_string(tensor.rank) +
+                     (tensor.shape ? "" : " and no shape"),
                  "set rank to the number of dimensions, and shape to their sizes"};
   if (!tensor.dtype || operand.dtype != tensor.dtype)
     return Error{Code::USAGE,
@@ -100,10 +106,16 @@ Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, Place 
 }
 
 /// Elements of one tensor of an entry, whose shape must be `shape`.
-Result<int64_t> checkShape(const fw_tensor &tensor, std::span<const int64_t> shape) {
+Result<int64_t> checkShape(const Operand &operand, const fw_tensor &tensor,
+                           std::span<const int64_t> shape) {
   Result<int64_t> elements = countElements(shapeOf(tensor));
   if (!elements)
     return elements;
+  if (*elements > mostBytes / operand.bytes)
+    return Error{Code::USAGE,
+                 "expected at most " + std::to_string(mostBytes / operand.bytes) + " elements of " +
+                     operand.dtype + ", got shape " + printSizes(shapeOf(tensor)),
+                 "pass the tensor's own shape"};
   if (!std::ranges::equal(shapeOf(tensor), shape))
     return Error{Code::USAGE,
                  "expected shape " + printSizes(shape) + " as the entry's first operand, got " +
@@ -179,7 +191,7 @@ public:
       if (Result<void> fields = checkFields(operands[k], tensor, place); !fields)
         return named(position, k, fields.takeError());
       model = model ? model : &tensor;
-      Result<int64_t> count = checkShape(tensor, shapeOf(*model));
+      Result<int64_t> count = checkShape(operands[k], tensor, shapeOf(*model));
       if (!count)
         return named(position, k, count.takeError());
       elements = *count;

@@ -147,6 +147,23 @@ TEST_F(Misuse, opTextErrorsHaveAPlace) {
   EXPECT_EQ(out, nullptr);
 }
 
+TEST_F(Misuse, textWithoutAFileIsCalledText) {
+  const char *text = "op x over elements { in a; out b; b = a }\n";
+  fw_op *out = nullptr;
+  EXPECT_ERROR(fw_op_parse(ctx.get(), text, std::strlen(text), nullptr, "y", &out), FW_USAGE,
+               "expected an op of text, got 'y'; its ops are x");
+}
+
+TEST_F(Misuse, longNamesAreCut) {
+  fw_op *out = nullptr;
+  EXPECT_EQ(fw_op_find(ctx.get(), std::string(50000, 'a').c_str(), &out), FW_USAGE);
+  EXPECT_LT(lastError().size(), 4100u);
+  EXPECT_EQ(fw_request_feature(req.get(), std::string(50000, 'a').c_str()), FW_OK);
+  size_t count = 0;
+  EXPECT_EQ(fw_request_operand_count(req.get(), &count), FW_USAGE);
+  EXPECT_LT(lastError().size(), 4100u);
+}
+
 TEST_F(Misuse, wrongRequestsFailAndCanBeMended) {
   fw_program *program = nullptr;
   ASSERT_EQ(fw_request_dtype(req.get(), "grad", "f33"), FW_OK);
@@ -183,6 +200,10 @@ TEST_F(Misuse, launchErrorsReachTheCaller) {
   EXPECT_ERROR(
       fw_launch(ctx.get(), program.get(), tensors, 4, &step, 1, nullptr), FW_USAGE,
       "tensor 0: expected struct_size >= 56, got 3; set struct_size to the sizeof of the struct");
+  tensors[0].struct_size = 0xffffffff;
+  EXPECT_ERROR(fw_launch(ctx.get(), program.get(), tensors, 4, &step, 1, nullptr), FW_USAGE,
+               "tensor 0: expected struct_size <= 4096, got 4294967295; set struct_size to the "
+               "sizeof of the struct");
 }
 
 TEST_F(Misuse, everyStatusHasAMeaning) {

@@ -141,8 +141,12 @@ TEST(TensorErrors, ranksHaveARemedy) {
   List list = pair({4}, {}, {});
   list.tensors[1].rank = -1;
   EXPECT_EQ(errorOf(list),
-            "tensor 1 (g of entry 0): expected rank >= 0 and a shape of that length, got rank -1; "
-            "set rank to the number of dimensions, and shape to their sizes");
+            "tensor 1 (g of entry 0): expected a rank from 0 to 64 and a shape of that length, got "
+            "rank -1; set rank to the number of dimensions, and shape to their sizes");
+  list.tensors[1].rank = 1 << 30; // of a shape that ends after one number
+  EXPECT_EQ(errorOf(list),
+            "tensor 1 (g of entry 0): expected a rank from 0 to 64 and a shape of that length, got "
+            "rank 1073741824; set rank to the number of dimensions, and shape to their sizes");
 }
 
 TEST(TensorErrors, expandedParam) {
@@ -211,6 +215,9 @@ TEST(TensorErrors, sizes) {
   EXPECT_EQ(errorOf(pair({int64_t(1) << 40, int64_t(1) << 40}, {}, {})),
             "tensor 0 (p of entry 0): expected fewer than 2^63 elements, got shape [1099511627776, "
             "1099511627776]; pass the tensor's own shape");
+  EXPECT_EQ(errorOf(pair({int64_t(1) << 62}, {}, {})),
+            "tensor 0 (p of entry 0): expected at most 70368744177664 elements of f32, got shape "
+            "[4611686018427387904]; pass the tensor's own shape");
 }
 
 // U01: the size of a product leaves 31 bits without wrapping.
