@@ -86,13 +86,12 @@ public:
   /// was faster.
   std::variant<bool, CacheFailure> remove(const CacheListing &entry);
 
-  /// Removes staged files and locks of processes that were killed an hour ago or more. A lock that
-  /// is held stays.
-  void removeLeftovers();
+  static constexpr time_t kHour = 3600;
+  /// Removes what killed processes left: locks of `age` seconds or more that nobody holds, and
+  /// staged files of processes of this host that are gone, or an hour old.
+  void removeLeftovers(time_t age = kHour);
 
 private:
-  static constexpr time_t kHour = 3600;
-
   CacheFolder(std::string root, Options options, mode_t mode)
       : root(std::move(root)), options(options), rootMode(mode) {}
   std::string entryPath(EntryKind kind, const std::string &key) const;

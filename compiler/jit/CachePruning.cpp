@@ -83,20 +83,21 @@ uint64_t CacheFolder::trim(uint64_t bytes) {
   return freed;
 }
 
-void CacheFolder::removeLeftovers() {
-  auto isOld = [](const std::string &path) {
+void CacheFolder::removeLeftovers(time_t age) {
+  auto isOld = [](const std::string &path, time_t age) {
     struct stat facts;
-    return ::lstat(path.c_str(), &facts) == 0 && ::time(nullptr) - facts.st_mtime > kHour;
+    return ::lstat(path.c_str(), &facts) == 0 && ::time(nullptr) - facts.st_mtime >= age;
   };
   forEachName(stagingFolder(), [&](const std::string &name) {
-    if (std::string path = stagingFolder() + "/" + name; isOld(path))
+    std::string path = stagingFolder() + "/" + name;
+    if (isOfEndedProcess(name) || isOld(path, kHour))
       files().unlink(path.c_str());
   });
   for (size_t i = 0; i < size_t(EntryKind::count); ++i) {
     std::string folder = root + "/" + folderOf(EntryKind(i));
     forEachName(folder, [&](const std::string &name) {
       std::string path = folder + "/" + name;
-      if (!name.ends_with(".lock") || !isOld(path))
+      if (!name.ends_with(".lock") || !isOld(path, age))
         return;
       FileHandle file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
       if (file && files().flock(file.get(), LOCK_EX | LOCK_NB) == 0)

@@ -1,6 +1,9 @@
 #include "compiler/jit/Files.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <sys/file.h>
@@ -40,14 +43,27 @@ std::string stagingName(std::string_view host, long pid, uint64_t random) {
   return name + tail;
 }
 
-std::string freshStagingName() {
+static std::string hostName() {
   char host[65] = {};
   ::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+bool isOfEndedProcess(const std::string &name) {
+  const size_t tail = std::min(name.find('-'), name.size()); // a host's name has none there
+  long pid = 0;
+  unsigned long long random = 0;
+  return std::sscanf(name.c_str() + tail, "-%ld-%llx", &pid, &random) == 2 && pid > 0 &&
+         name == stagingName(hostName(), pid, random) && ::kill(pid_t(pid), 0) != 0 &&
+         errno == ESRCH;
+}
+
+std::string freshStagingName() {
   uint64_t random = 0;
   if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != ssize_t(sizeof random))
-    random = uint64_t(reinterpret_cast<uintptr_t>(host)) ^
+    random = uint64_t(reinterpret_cast<uintptr_t>(&random)) ^
              uint64_t(::clock()); // early boot; O_EXCL still guards
-  return stagingName(host, ::getpid(), random);
+  return stagingName(hostName(), ::getpid(), random);
 }
 
 } // namespace fw::jit

@@ -41,5 +41,8 @@ std::string systemText(int error);
 /// (CASES N13).
 std::string stagingName(std::string_view host, long pid, uint64_t random);
 std::string freshStagingName();
+/// True for a staging name of this host whose process is gone. A name that another host or nobody
+/// made says nothing.
+bool isOfEndedProcess(const std::string &stagingName);
 
 } // namespace fw::jit

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 namespace fw::jit::testing {
 namespace {
@@ -92,6 +93,29 @@ TEST_F(CachePrune, theLockOfALiveCompileStays) {
   cache.folder()->removeLeftovers();
   EXPECT_TRUE(std::filesystem::exists(held));
   EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST_F(CachePrune, whatAKilledProcessLeftGoesAtOnceWhereAUserAsks) {
+  fill(1);
+  std::string lock = folder / ("kernels/" + sha256Hex("left") + ".lock");
+  std::string staging = folder / (".staging-" + std::to_string(::geteuid()) + "/");
+  pid_t ended = ::fork();
+  if (ended == 0)
+    ::_exit(0);
+  ::waitpid(ended, nullptr, 0);
+  std::string ours = freshStagingName();
+  std::string host = ours.substr(0, ours.find('-'));
+  std::string left = staging + stagingName(host, ended, 7);
+  std::string alive = staging + ours, elsewhere = staging + stagingName(host + "x", ended, 7);
+  for (const std::string &path : {lock, left, alive, elsewhere})
+    writeFile(path, "");
+  cache.folder()->removeLeftovers();
+  EXPECT_TRUE(std::filesystem::exists(lock)) << "young";
+  cache.folder()->removeLeftovers(/*age=*/0);
+  EXPECT_FALSE(std::filesystem::exists(lock));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(alive));
+  EXPECT_TRUE(std::filesystem::exists(elsewhere));
 }
 
 TEST_F(CachePrune, whatIsNoEntryIsNeverChosen) {
