@@ -18,9 +18,10 @@
 // Order of the sums: a thread takes its vectors in order and then its single elements, in Real; the
 // block's tree is that of vocab/reduce.h. Partials are one f64 per chunk, which is cut the same on
 // every GPU. They are merged in f64: of what keeps all, thread t takes partials t, t + THREADS, ...
-// and the block's tree follows; of each tensor, lane l of a warp takes partials l, l + 32, ... and
-// the warp's tree follows. So no result depends on the order in which blocks run. How a block sees
-// the others' partials is told in vocab/ticket.h.
+// and the block's tree follows. Those of a tensor are taken in order by one thread where they are
+// few; otherwise lane l of a warp takes partials l, l + 32, ... and the warp's tree follows. So no
+// result depends on the order in which blocks run. How a block sees the others' partials is told in
+// vocab/ticket.h.
 #pragma once
 
 #include "templates/elements/chunk.cuh"
@@ -34,7 +35,7 @@ namespace fw {
 
 /// Numbers of the trees, and then the values of scalar programs.
 struct ReduceShared {
-  double numbers[ReduceTail::VALUES];
+  alignas(16) double numbers[ReduceTail::VALUES];
   u32 isLast;
 };
 static_assert(sizeof(ReduceShared) <= ReduceTail::SHARED_BYTES, "launches ask for no more");
@@ -85,60 +86,53 @@ FW_INLINE void reduceChunk(const typename Op::Launch &launch, typename Op::Acc &
   reduceSingles<Op>(first + static_cast<u64>(whole) * Op::V, work, launch.policy, acc);
 }
 
-/// Merges the partials of reduction R, so many at a time that memory's latency is hidden.
-template <class Op, int R>
-FW_INLINE void mergePartials(const ReduceTail &tail, typename Op::Acc::template As<double> &acc) {
+/// Partials first, first + stride, ... below `end` in order, so many at a time that memory's
+/// latency is hidden.
+template <class Monoid>
+FW_INLINE double mergeRange(const double *partials, u32 first, u32 end, u32 stride) {
   constexpr int BATCH = 8;
-  const double *partials = tail.partials + static_cast<u64>(R) * tail.partialCount;
+  double merged = Monoid::template identity<double>();
 #pragma unroll 1
-  for (u32 first = threadIdx.x; first < tail.partialCount; first += BATCH * Op::THREADS) {
+  for (; first < end; first += BATCH * stride) {
     double batch[BATCH];
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
-      if (const u32 at = first + k * Op::THREADS; at < tail.partialCount)
-        batch[k] = observe(partials + at);
+      if (first + k * stride < end)
+        batch[k] = observe(partials + first + k * stride);
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
-      if (first + k * Op::THREADS < tail.partialCount)
-        accumulate<R>(acc, batch[k]);
+      if (first + k * stride < end)
+        merged = Monoid::merge(merged, batch[k]);
   }
+  return merged;
 }
 
-/// Results of reduction R for each entry. A warp takes several entries at a time, and of each
-/// several partials a lane: most have few, and all wait for memory together.
+/// Results of a reduction for each entry: those of few partials a thread each, the others a warp
+/// each.
 template <class Op, int R> FW_INLINE void mergeEntries(const ReduceTail &tail) {
   using Monoid = typename Op::Acc::template Monoid<R>;
-  using Entries = Accumulators<double, Monoid, Monoid, Monoid, Monoid>;
-  constexpr u32 WARPS = Op::THREADS / WARP, AT_ONCE = Entries::COUNT;
+  constexpr u32 FEW = 64, WARPS = Op::THREADS / WARP;
   const double *partials = tail.partials + static_cast<u64>(R) * tail.partialCount;
   double *results = tail.results + static_cast<u64>(R) * tail.entries;
-  const u32 lane = threadIdx.x % WARP;
+  const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
 #pragma unroll 1
-  for (u32 entry = threadIdx.x / WARP * AT_ONCE; entry < tail.entries; entry += WARPS * AT_ONCE) {
-    u32 begin[AT_ONCE], end[AT_ONCE], most = 0;
-#pragma unroll
-    for (u32 k = 0; k < AT_ONCE; ++k) {
-      const bool exists = entry + k < tail.entries;
-      begin[k] = exists ? tail.firstPartial[entry + k] : 0;
-      end[k] = exists ? tail.firstPartial[entry + k + 1] : 0;
-      most = end[k] - begin[k] > most ? end[k] - begin[k] : most;
-    }
-    Entries acc;
+  for (u32 base = warp; base < tail.entries; base += Op::THREADS) {
+    const u32 entry = base + lane * WARPS;
+    const bool exists = entry < tail.entries;
+    const u32 begin = exists ? tail.firstPartial[entry] : 0;
+    const u32 end = exists ? tail.firstPartial[entry + 1] : 0;
+    if (exists && end - begin <= FEW)
+      results[entry] = mergeRange<Monoid>(partials, begin, end, 1);
 #pragma unroll 1
-    for (u32 at = lane; at < most; at += WARP) {
-      Entries next;
-#pragma unroll
-      for (u32 k = 0; k < AT_ONCE; ++k)
-        if (begin[k] + at < end[k])
-          next.values[k] = observe(partials + begin[k] + at);
-      merge(acc, next);
+    for (u32 many = ballot(end - begin > FEW); many != 0; many &= many - 1) {
+      const u32 large = base + lowestBit(many) * WARPS;
+      Accumulators<double, Monoid> acc;
+      acc.values[0] = mergeRange<Monoid>(partials, tail.firstPartial[large] + lane,
+                                         tail.firstPartial[large + 1], WARP);
+      mergeWarp(acc);
+      if (lane == 0)
+        results[large] = acc.values[0];
     }
-    mergeWarp(acc);
-    if (lane == 0)
-#pragma unroll
-      for (u32 k = 0; k < AT_ONCE; ++k)
-        if (entry + k < tail.entries)
-          results[entry + k] = acc.values[k];
   }
 }
 
@@ -148,7 +142,9 @@ FW_INLINE void mergeEach(const ReduceTail &tail, typename Op::Acc::template As<d
     if constexpr (Op::PER_TENSOR >> R & 1)
       mergeEntries<Op, R>(tail);
     else
-      mergePartials<Op, R>(tail, acc);
+      acc.values[R] = mergeRange<typename Op::Acc::template Monoid<R>>(
+          tail.partials + static_cast<u64>(R) * tail.partialCount, threadIdx.x, tail.partialCount,
+          Op::THREADS);
     mergeEach<Op, R + 1>(tail, acc);
   }
 }

@@ -18,8 +18,13 @@ namespace fw {
 /// Each step is for all threads of the block, and a barrier follows it.
 template <class Evaluator, u32 THREADS> struct ScalarRows {
   const ScalarsLaunch &program;
-  double *values; // [value][lane], constants left out: lanes meet different banks
+  // In shared memory: operations, whose operands are places, and the constants among these.
+  ScalarOperation *staged; // [WINDOW]
+  double *constants;       // [WINDOW][3]
+  double *values;          // [value][lane], constants left out: lanes meet different banks
   u32 lanes, first, count;
+
+  static constexpr u32 IS_CONSTANT = 0x80000000;
 
   FW_INLINE double value(u32 number, u32 lane) const {
     const u32 inputs = program.inputCount, constants = program.constantCount;
@@ -40,15 +45,39 @@ template <class Evaluator, u32 THREADS> struct ScalarRows {
       values[k % inputs * lanes + k / inputs] = readScalar(sources[k]);
   }
 
-  FW_INLINE void compute() const {
+  /// Where an operand of operation `k` of the window stands.
+  FW_INLINE u32 placeOf(u32 number, u32 spare) const {
+    const u32 inputs = program.inputCount;
+    if (number - inputs >= program.constantCount) // wraps for an input
+      return (number < inputs ? number : number - program.constantCount) * lanes;
+    constants[spare] = program.constants[number - inputs];
+    return spare | IS_CONSTANT;
+  }
+  FW_INLINE double at(u32 place) const {
+    return place & IS_CONSTANT ? constants[place - IS_CONSTANT] : values[place + threadIdx.x];
+  }
+
+  /// Brings operations [begin, begin + size) to shared memory, an operand a thread and so all at
+  /// once: one by one, each would wait for far memory.
+  FW_INLINE void stage(u32 begin, u32 size) const {
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < 3 * size; k += THREADS) {
+      const ScalarOperation &from = program.operations[begin + k / 3];
+      ScalarOperation &to = staged[k / 3];
+      (&to.a)[k % 3] = placeOf((&from.a)[k % 3], k);
+      if (k % 3 == 0)
+        to.code = from.code;
+    }
+  }
+
+  FW_INLINE void evaluate(u32 begin, u32 size) const {
     if (threadIdx.x >= count)
       return;
-    double *next = values + program.inputCount * lanes + threadIdx.x;
+    double *next = values + (program.inputCount + begin) * lanes + threadIdx.x;
 #pragma unroll 1
-    for (u32 k = 0; k < program.operationCount; ++k, next += lanes) {
-      const ScalarOperation operation = program.operations[k];
-      *next = Evaluator::scalar(operation.code, value(operation.a, threadIdx.x),
-                                value(operation.b, threadIdx.x), value(operation.c, threadIdx.x));
+    for (u32 k = 0; k < size; ++k, next += lanes) {
+      const ScalarOperation op = staged[k];
+      *next = Evaluator::scalar(op.code, at(op.a), at(op.b), at(op.c));
     }
   }
 
@@ -78,19 +107,31 @@ template <class Evaluator, u32 THREADS> struct ScalarRows {
 
 /// Computes all rows of a program; whether row 0 skips. The block passes a barrier at the end.
 template <class Evaluator, u32 THREADS>
-FW_INLINE bool computeScalars(const ScalarsLaunch &program, double *values, u32 room) {
+FW_INLINE bool computeScalars(const ScalarsLaunch &program, double *numbers, u32 room) {
   const u32 fit = ScalarsLaunch::lanes(program.inputCount, program.operationCount, room);
   const u32 lanes = fit < THREADS ? fit : THREADS;
   bool isSkipped = false;
 #pragma unroll 1
   for (u32 first = 0; first < program.rows; first += lanes) {
     const u32 rest = program.rows - first;
-    const ScalarRows<Evaluator, THREADS> rows{program, values, lanes, first,
+    const ScalarRows<Evaluator, THREADS> rows{program,
+                                              reinterpret_cast<ScalarOperation *>(numbers),
+                                              numbers + 2 * ScalarsLaunch::WINDOW,
+                                              numbers + ScalarsLaunch::STAGING,
+                                              lanes,
+                                              first,
                                               rest < lanes ? rest : lanes};
     rows.read();
-    __syncthreads(); // the inputs are there
-    rows.compute();
-    __syncthreads(); // all values are there
+    u32 begin = 0;
+    do {
+      const u32 left = program.operationCount - begin;
+      const u32 size = left < ScalarsLaunch::WINDOW ? left : ScalarsLaunch::WINDOW;
+      rows.stage(begin, size);
+      __syncthreads(); // inputs and operations are there
+      rows.evaluate(begin, size);
+      __syncthreads(); // the values are there
+      begin += size;
+    } while (begin < program.operationCount);
     rows.fillTable();
     rows.noteStores();
     if (first == 0)
@@ -117,15 +158,16 @@ template <u32 THREADS> FW_INLINE void countScalars(const ScalarsLaunch &program)
     countScalar(program.counters[k], program.countBy);
 }
 
-/// Runs `count` programs as one run. `values` are `room` numbers of shared memory, at least as many
-/// as one row of each program needs. One of the programs, if any, has the run's counters.
+/// Runs `count` programs as one run. `numbers` are `room` numbers of shared memory, on a boundary
+/// of 16 bytes and enough for a row of each program (ScalarsLaunch::lanes). One of the programs, if
+/// any, has the run's counters.
 template <class Evaluator, u32 THREADS>
-FW_INLINE void runScalars(const ScalarsLaunch *programs, u32 count, double *values, u32 room) {
+FW_INLINE void runScalars(const ScalarsLaunch *programs, u32 count, double *numbers, u32 room) {
   bool counts = true;
 #pragma unroll 1
   for (u32 p = 0; p < count; ++p) {
-    const ScalarsLaunch program = programs[p];
-    const bool isSkipped = computeScalars<Evaluator, THREADS>(program, values, room);
+    const ScalarsLaunch &program = programs[p];
+    const bool isSkipped = computeScalars<Evaluator, THREADS>(program, numbers, room);
     if (program.counterCount != 0)
       counts = !isSkipped;
   }

@@ -9,7 +9,7 @@
 namespace fw {
 
 struct ScalarValues {
-  double values[ScalarsLaunch::VALUES];
+  alignas(16) double values[ScalarsLaunch::VALUES];
 };
 
 /// It knows all operations, so one compile serves every op.

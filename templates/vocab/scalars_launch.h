@@ -66,10 +66,14 @@ struct ScalarsLaunch {
   u32 skip = NEVER; // a value number: rows where it is not 0 store nothing but what is stored
                     // always, and where it is not 0 in row 0, nothing is counted
 
+  // Operations that a block brings to shared memory at a time, and the numbers that they take
+  // there: each two, and a constant for each of its operands.
+  static constexpr u32 WINDOW = 32, STAGING = 5 * WINDOW;
+
   /// Rows that a block computes at a time in `room` numbers of shared memory. 0: a program of so
   /// many inputs and operations is too long for it.
   static FW_INLINE constexpr u32 lanes(u32 inputs, u32 operations, u32 room = VALUES) {
-    const u32 values = inputs + operations, most = values ? room / values : THREADS;
+    const u32 values = inputs + operations, most = values ? (room - STAGING) / values : THREADS;
     return most < THREADS ? most : THREADS;
   }
 };

@@ -15,8 +15,25 @@ struct Mutant {
 };
 const Mutant mutants[] = {
     {"emitted", "", ""},
-    {"inputs_not_waited_for", "__syncthreads(); // the inputs", "// the inputs"},
-    {"values_not_waited_for", "__syncthreads(); // all values", "// all values"},
+    // Operations that are not waited for would be read as any address.
+    {"inputs_not_waited_for",
+     "rows.read();\n"
+     "    u32 begin = 0;\n"
+     "    do {\n"
+     "      const u32 left = program.operationCount - begin;\n"
+     "      const u32 size = left < ScalarsLaunch::WINDOW ? left : ScalarsLaunch::WINDOW;\n"
+     "      rows.stage(begin, size);\n"
+     "      __syncthreads();",
+     "u32 begin = 0;\n"
+     "    do {\n"
+     "      const u32 left = program.operationCount - begin;\n"
+     "      const u32 size = left < ScalarsLaunch::WINDOW ? left : ScalarsLaunch::WINDOW;\n"
+     "      rows.stage(begin, size);\n"
+     "      __syncthreads();\n"
+     "      if (begin == 0)\n"
+     "        rows.read();"},
+    {"values_not_waited_for", "__syncthreads(); // the values are there",
+     "// the values are there"},
     {"readers_not_waited_for", "__syncthreads(); // the values are read", "// the values are read"},
     {"counter_twice", "program.counters[k], program.countBy);",
      "program.counters[k], 2 * program.countBy);"},
@@ -31,8 +48,10 @@ const Mutant mutants[] = {
     {"source_of_row_0", "program.sources + static_cast<u64>(first) *", "program.sources + 0 *"},
     {"source_off", "values[k % inputs * lanes + k / inputs]",
      "values[k % inputs * lanes + k % lanes]"},
-    {"constant_off", "program.constants[number - inputs]",
-     "program.constants[number - inputs + 1]"},
+    {"staged_constant_off", "return spare | IS_CONSTANT;", "return (spare + 1) | IS_CONSTANT;"},
+    {"window_missed", "begin += size;", "begin += size + 1;"},
+    {"constant_off", "return program.constants[number - inputs]",
+     "return program.constants[number - inputs + 1]"},
     {"constant_bound", "number - inputs < constants", "number - inputs <= constants"},
     {"slot_off", "[start + k] = static_cast<float>", "[start] = static_cast<float>"},
     {"store_missed", "k < count * program.storeCount;", "k + 1 < count * program.storeCount;"},

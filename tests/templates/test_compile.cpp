@@ -92,6 +92,36 @@ TEST_F(Compile, SampleOfChunk) {
   }
 }
 
+TEST_F(Compile, SampleOfNormLastBlock) {
+  for (const target::Arch *arch : archs()) {
+    const jit::CompiledKernel kernel =
+        compile(textFor(*arch, {"elements/norm_last_block_sample.cuh"}), *arch);
+    ASSERT_EQ(kernel.resources.size(), 1u) << arch->name << kernel.log;
+    const jit::KernelResources &use = kernel.resources[0];
+    printf("  %-7s %d registers, %.0f ms\n", arch->name, use.registers, kernel.milliseconds);
+    EXPECT_EQ(use.spillBytes, 0) << arch->name;
+    EXPECT_EQ(use.stackBytes, 0) << arch->name;
+    EXPECT_LE(use.registers, 64) << arch->name; // two blocks of 512 threads
+    EXPECT_EQ(occurrences(kernel.log, "warning"), 0u) << kernel.log;
+
+    // p in 16 bytes and g in 8, four times for INFLIGHT.
+    const bool hasPolicy = target::has(*arch, target::Feature::l2_policy);
+    const std::string hint = hasPolicy ? "ld.global.L2::cache_hint." : "ld.global.";
+    EXPECT_GE(occurrences(kernel.ptx, hint + "v4.u32"), 4u) << arch->name;
+    EXPECT_GE(occurrences(kernel.ptx, hint + "v2.u32"), 4u) << arch->name;
+    // A partial per reduction leaves the block; behind the fence, one ticket; then they come back.
+    EXPECT_EQ(occurrences(kernel.ptx, "st.relaxed.gpu.global.f64"), 4u) << arch->name;
+    EXPECT_EQ(occurrences(kernel.ptx, "atom.relaxed.gpu.global.inc.u32"), 1u) << arch->name;
+    EXPECT_EQ(occurrences(kernel.ptx, "fence.acq_rel.gpu"), 2u) << arch->name;
+    EXPECT_GE(occurrences(kernel.ptx, "ld.relaxed.gpu.global.f64"), 4u * 8) << arch->name;
+    const size_t published = kernel.ptx.rfind("st.relaxed.gpu"), fence = kernel.ptx.find("fence."),
+                 ticket = kernel.ptx.find("atom."), second = kernel.ptx.rfind("fence."),
+                 observed = kernel.ptx.find("ld.relaxed.gpu");
+    EXPECT_TRUE(published < fence && fence < ticket && ticket < second && second < observed)
+        << arch->name;
+  }
+}
+
 /// A kernel that applies `body` to x[i].
 std::string kernelText(const target::Arch &arch, std::vector<std::string_view> files,
                        const std::string &type, const std::string &body) {
@@ -151,6 +181,10 @@ TEST_F(Compile, InstructionsThatHostTwinsStandFor) {
       {"vocab/f16.h", "fw::roundTo<fw::f16>(a)", target::Feature::bf16_convert, "cvt.f32.f16",
        "cvt.f32.f16"},
       {"vocab/fp8.h", "fw::roundTo<fw::e4m3fn>(a)", target::Feature::bf16_convert, "selp", "selp"},
+      {"vocab/warp.h", "fw::shuffleDown(a, 4)", target::Feature::max_nan, "shfl.sync.down",
+       "shfl.sync.down"},
+      {"vocab/warp.h", "fw::ballot(a > b) ? a : b", target::Feature::max_nan, "vote.sync.ballot",
+       "vote.sync.ballot"},
       {"vocab/shared.h", "(fw::barrier(1, 64), a)", target::Feature::max_nan, "bar.sync",
        "bar.sync"},
   };
