@@ -95,7 +95,10 @@ std::optional<std::string> nearest(std::string_view name,
   std::string lower = llvm::StringRef(name).lower(); // as all names of the language are
   for (std::string_view candidate : candidates) {
     unsigned distance = llvm::StringRef(lower).edit_distance(candidate, true, best);
-    if (distance < best) {
+    // Of equals, the one of the same length: a wrong letter is likelier than one too many.
+    bool isLikelier =
+        out && distance == best && out->size() != name.size() && candidate.size() == name.size();
+    if (distance < best || isLikelier) {
       best = distance;
       out = std::string(candidate);
     }

@@ -1,11 +1,13 @@
 #include "compiler/language/Lexer.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+
 #include <algorithm>
 
 namespace fw::language {
 
 static constexpr size_t maxNameLength = 64;
-static constexpr size_t maxCommentLength = 100;
 
 namespace {
 struct Word {
@@ -65,6 +67,18 @@ bool isKeyword(std::string_view word) {
                      [&](const Word &keyword) { return keyword.spelling == word; });
 }
 
+/// " (U+FEFF)" of a character that may not be seen; nothing for ASCII and what is no UTF-8.
+static std::string codePoint(std::string_view character) {
+  auto *begin = reinterpret_cast<const llvm::UTF8 *>(character.data());
+  llvm::UTF32 number = 0;
+  if (character.size() < 2 ||
+      llvm::convertUTF8Sequence(&begin, begin + character.size(), &number,
+                                llvm::strictConversion) != llvm::conversionOK)
+    return "";
+  std::string digits = llvm::utohexstr(number);
+  return " (U+" + std::string(4 - std::min<size_t>(digits.size(), 4), '0') + digits + ")";
+}
+
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 static bool isLower(char c) { return c >= 'a' && c <= 'z'; }
 static bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -117,9 +131,8 @@ private:
     size_t end = std::min(text.find('\n', at), text.size());
     std::string shown = asComment(text.substr(at + 1, end - at - 1));
     shown.erase(0, shown.find_first_not_of(' '));
-    shown.resize(std::min(shown.find_last_not_of(' ') + 1, maxCommentLength));
-    // Once more, for the character that the cut may have split.
-    out.comments[source.place(at).line] = asComment(shown);
+    shown.resize(shown.find_last_not_of(' ') + 1);
+    out.comments[source.place(at).line] = std::move(shown);
     at = static_cast<Offset>(end);
   }
 
@@ -184,12 +197,13 @@ private:
     size_t length = 1; // a whole UTF-8 sequence at once
     while ((peek(length) & 0xc0) == 0x80)
       ++length;
-    refuse(length, "remove it; op text is ASCII, except in comments");
+    refuse(length, "remove it; op text is ASCII, except in comments",
+           codePoint(rest.substr(0, length)));
   }
 
-  void refuse(size_t length, std::string_view remedy) {
+  void refuse(size_t length, std::string_view remedy, const std::string &number = "") {
     std::string shown = withoutControls(text.substr(at, length));
-    std::string got = shown.empty() ? "a control character" : "'" + shown + "'";
+    std::string got = (shown.empty() ? "a control character" : "'" + shown + "'") + number;
     diagnostics.error(at, "expected a name, a number or an operator, got " + got,
                       std::string(remedy));
     push(TokenKind::Invalid, length);

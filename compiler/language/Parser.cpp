@@ -225,6 +225,7 @@ bool Parser::parseStatement(std::vector<Statement> &body) {
     return false;
   TokenKind end = tokens.peek().kind;
   return end == TokenKind::Newline || end == TokenKind::Semicolon || end == TokenKind::RightBrace ||
+         end == TokenKind::End || // the missing '}' is told instead
          fail("the end of the statement", separation(findRole(first.text).has_value()));
 }
 

@@ -22,8 +22,11 @@ std::string quoted(std::string_view text) {
 }
 
 std::string alternatives(const std::vector<std::string> &items) {
+  constexpr size_t shown = 40;
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {
+    if (i == shown && items.size() > shown + 1)
+      return out + " or one of " + std::to_string(items.size() - shown) + " more";
     if (i > 0)
       out += i + 1 == items.size() ? " or " : ", ";
     out += items[i];

@@ -11,7 +11,7 @@ namespace fw::language {
 std::string printNumber(double value);
 /// 'text', cut after 64 characters
 std::string quoted(std::string_view text);
-/// "a, b or c"
+/// "a, b or c"; of a long list its start and how many more there are
 std::string alternatives(const std::vector<std::string> &items);
 
 } // namespace fw::language

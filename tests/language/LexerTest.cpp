@@ -41,7 +41,9 @@ TEST(Lexer, RefusesOtherBytesWithoutPrintingThem) {
             "a ? b\n  ^\n");
   EXPECT_EQ(tokensOf("\xce\xb2"),
             "\xce\xb2  test.fuse:1:1: error: expected a name, a number or an operator, got "
-            "'\xce\xb2'; remove it; op text is ASCII, except in comments\n\xce\xb2\n^\n");
+            "'\xce\xb2' (U+03B2); remove it; op text is ASCII, except in comments\n\xce\xb2\n^\n");
+  EXPECT_NE(tokensOf("\xef\xbb\xbf").find("' (U+FEFF); remove it"), std::string::npos);
+  EXPECT_NE(tokensOf("\xc2\xa0").find("' (U+00A0); remove it"), std::string::npos);
 }
 
 TEST(Lexer, NamesAreLowerCaseAndAtMost64Long) {

@@ -188,7 +188,7 @@ TEST(ShippedOps, AreTheOpsOfTheFilesSorted) {
   EXPECT_EQ(fw::shippedOpNames(), std::vector<std::string>(sorted.begin(), sorted.end()));
   EXPECT_TRUE(sorted.count("adamw"));
   EXPECT_EQ(fw::render(fw::findShippedOp("adamv").error()),
-            "expected a shipped op, got 'adamv'; did you mean 'adam'");
+            "expected a shipped op, got 'adamv'; did you mean 'adamw'");
 }
 
 TEST(ShippedOps, HaveNoWarningAndASummary) {

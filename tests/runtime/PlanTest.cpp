@@ -283,8 +283,10 @@ TEST_F(Plans, wrongPointersChangeNothing) {
   EXPECT_ERROR(fw_plan_set_pointers(plan.get(), 0, "g", to.data(), 1), FW_USAGE,
                "g: expected one address per entry of the group, 2, got 1; pass as many addresses "
                "as entries; those of empty tensors are not read");
-  EXPECT_ERROR(fw_plan_set_pointers(plan.get(), 0, "lr", to.data(), 2), FW_USAGE,
-               "operand: expected one of the program's, got lr; fw_request_operand lists them");
+  EXPECT_ERROR(
+      fw_plan_set_pointers(plan.get(), 0, "lr", to.data(), 2), FW_USAGE,
+      "operand: expected the name of one of the program's, got 'lr'; fw_request_operand lists "
+      "them; a role such as grad is not taken here");
   EXPECT_ERROR(fw_plan_set_pointers(plan.get(), 1, "g", to.data(), 2), FW_USAGE,
                "index: expected one of 1 groups, got 1; ask for their count first; indices start "
                "at 0");
