@@ -39,9 +39,10 @@ class Bench(Cli):
         self.assertIn("axpby, f32, 200", words)
 
     def test_mistakes_are_told(self):
-        for text in ("llama", "resnet-50,100", "12q", "-4", "1x2x3", ""):
+        for text in ("llama", "resnet-50,100", "12q", "-4", "1x2x3", "", "0", "0,3x0", "99999999999999", "2000000x1"):
             run = self.run_cli("bench", "scale", "--device", "cpu", f"--tensors={text}", code=2)
             self.assertIn("--tensors", run.stderr + run.stdout)
+        self.assertIn("of at most 1099511627776 elements", run.stderr)
         self.assertIn("expected cpu, cuda or cuda:N", self.run_cli("bench", "--device", "tpu", code=2).stderr)
         self.assertIn("--plot", self.run_cli("bench", "scale", "--device", "cpu", "--tensors", "8", "--rounds", "1", "--plot",
                                              "no/such/folder.svg", code=2).stderr)
@@ -50,6 +51,9 @@ class Bench(Cli):
         for command in (["bench", "scale"], ["verify", "scale", "--device", "cuda"]):
             run = self.run_cli(*command, code=4, FUSEWRIGHT_CUDA_DRIVER="/no/such/libcuda.so.1")
             self.assertIn("FUSEWRIGHT_CUDA_DRIVER", run.stderr)
+        self.assertNotIn("--device cpu", run.stderr)
+        run = self.run_cli("bench", "scale", code=4, FUSEWRIGHT_CUDA_DRIVER="/no/such/libcuda.so.1")
+        self.assertTrue(run.stderr.splitlines()[0].endswith(", or time the CPU: --device cpu"), run.stderr)
 
 
 if __name__ == "__main__":

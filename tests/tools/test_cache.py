@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import subprocess
 import time
 
 from cli import Cli, main
@@ -185,6 +186,19 @@ class Prune(Cache):
             self.assertTrue(lock.exists())
         self.run_cli("cache", "prune", "--all")
         self.assertFalse(lock.exists())
+
+    def test_what_a_killed_process_left_goes_too(self):
+        self.fill()
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        host = re.sub(r"[^A-Za-z0-9]", "_", os.uname().nodename[:64])
+        lock = self.cache / "objects" / ("0" * 64 + ".lock")
+        staged = self.cache / f".staging-{os.geteuid()}" / f"{host}-{ended.pid}-{7:016x}"
+        for path in (lock, staged):
+            path.touch()
+        self.run_cli("cache", "prune", "--all")
+        self.assertFalse(lock.exists())
+        self.assertFalse(staged.exists())
 
     def test_a_table_of_what_went(self):
         self.fill()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """`ops` and `show`, and what is said of op files."""
+import os
 import subprocess
+from pathlib import Path
 
 from cli import Cli, main, program, RMSPROP, SHIPPED
 
@@ -58,7 +60,7 @@ class OpFiles(Cli):
                              "shipped ops have names without a path\n")
 
     def test_a_slip_in_a_name_is_recognised(self):
-        for slip, meant in (("adamW", "adamw"), ("scal", "scale")):
+        for slip, meant in (("adamW", "adamw"), ("scal", "scale"), ("adamv", "adamw")):
             self.assertIn(f"got '{slip}'; did you mean '{meant}'; shipped ops are ",
                           self.run_cli("show", slip, code=2).stderr)
         self.assertNotIn("did you mean", self.run_cli("show", "muon_with_everything", code=2).stderr)
@@ -69,6 +71,30 @@ class OpFiles(Cli):
         for endless in ("huge.fuse", "/dev/zero"):
             run = self.run_cli("show", endless, code=3)
             self.assertIn("expected at most 65536 bytes of op text, got more; split the file", run.stderr)
+
+    def test_a_pipe_without_a_writer_is_refused(self):
+        os.mkfifo(self.folder / "pipe")
+        self.assertIn("got 'pipe': a pipe to which nobody writes; ", self.run_cli("show", "pipe", code=2).stderr)
+
+    def test_bytes_that_are_no_utf8_are_replaced_in_json(self):
+        text = b"# caf\xe9\nop x over elements {\n  param p; grad g  # \xff\n  p = p - g\n}\n"
+        for name in (b"latin.fuse", b"latin\xe9.fuse"):
+            (Path(os.fsdecode(os.fsencode(self.folder) + b"/" + name))).write_bytes(text)
+            shown = self.json_of("show", os.fsdecode(name))
+            self.assertEqual(shown["file"], name.decode(errors="replace"))
+            self.assertIn("# \ufffd", shown["text"])
+        folder = os.fsdecode(os.fsencode(self.folder) + b"/\xff")
+        for command in (["cache", "info"], ["precompile", "--arch", "cpu", "--ops", "scale"]):
+            self.json_of(*command, FUSEWRIGHT_CACHE_DIR=folder)
+
+    def test_a_description_is_shown_whole(self):
+        words = "word " * 60 + "end."
+        mine = self.write("mine.fuse", f"# {words}\nop x over elements {{ in x; out y\n  y = 2*x\n}}\n")
+        self.assertEqual(self.json_of("show", mine)["summary"], words)
+
+    def test_many_ops_are_listed_in_part(self):
+        mine = self.write("mine.fuse", "".join(f"op o{i} over elements {{ in x; out y; y = x }}\n" for i in range(1000)))
+        self.assertIn("o38, o39 or one of 960 more\n", self.run_cli("show", mine, code=2).stderr)
 
     def test_a_pipe_is_a_file_too(self):
         run = subprocess.run([program(), "show", "/dev/stdin"], input=RMSPROP, capture_output=True, text=True,
@@ -86,6 +112,13 @@ class OpErrors(Cli):
             self.assertRegex(run.stderr, r"bad\.fuse:3:11: error: expected .*, got .*nope")
             self.assertIn("  y = x + nope\n", run.stderr)
             self.assertIn("^", run.stderr)
+
+    def test_a_missing_brace_is_told_alone(self):
+        bad = self.write("bad.fuse", "op bad over elements {\n  in x;  out y\n  y = x")
+        error = self.run_cli("show", bad, code=3).stderr
+        self.assertTrue(error.startswith("bad.fuse:3:8: error: expected '}', got the end of the file; "
+                                         "close the '{' of line 1\n"), error)
+        self.assertEqual(error.count("error: "), 1)
 
     def test_all_errors_of_a_file(self):
         bad = self.write("bad.fuse", "op bad over elements {\n  in x;  out y\n  a = foo(x)\n  y = bar(x)\n}\n")

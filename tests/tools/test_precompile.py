@@ -77,6 +77,16 @@ class Precompile(Cli):
             self.assertRegex(run.stderr, "error: expected every program in the cache, got [1-9] that are not stored: .*"
                              + words)
 
+    def test_what_stands_in_an_entrys_place_is_told(self):
+        arguments = ("precompile", "--arch", "cpu", "--ops", "scale", "--dtype", "in=f32")
+        self.run_cli(*arguments)
+        for path in (self.cache / "index").iterdir():
+            path.unlink()
+            path.mkdir()
+        run = self.run_cli(*arguments, code=7)
+        self.assertIn("the kernel cache cannot be written", run.stderr)
+        self.assertIn(" did not take them, as a warning above says; mend what the warning names", run.stderr)
+
     def test_a_record_whose_kernels_are_gone_is_a_miss(self):
         arguments = ("precompile", "--arch", "cpu", "--ops", "scale", "--dtype", "in=f32")
         self.run_cli(*arguments)

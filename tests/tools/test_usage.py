@@ -48,6 +48,26 @@ class Usage(Cli):
                 (["cache"], f"error: expected a command of cache, got none; use one of {of_cache}\n")):
             self.assertEqual(self.run_cli(*arguments, code=2).stderr, words)
 
+    def test_arguments_say_what_was_expected(self):
+        for arguments, words in (
+                (["show"], "fusewright show: expected OP, got none; 'fusewright show --help' tells what it takes"),
+                (["emit", "adamw"], "fusewright emit: expected --stage, got none; "),
+                (["cache", "explain"], "fusewright cache explain: expected REQUEST, got none; "),
+                (["precompile", "--arch"], "expected a value after --arch, got none; "),
+                (["ops", "--jsn"], "fusewright ops: expected one of its flags, got '--jsn'; "),
+                (["show", "adamw", "lion"], "fusewright show: expected no further argument, got 'lion'; "),
+                (["bench", "--rounds", "0"], "--rounds: expected a whole number from 1 to 10000, got '0'; "),
+                (["precompile", "--arch", "cpu,,sm_80", "--ops", "scale"],
+                 "--arch: expected items separated by ',', got 'cpu,,sm_80' with an empty one; "),
+                (["emit", "adamw", "--stage", "cuda", "--dtype", ""], "--dtype: expected items separated by ',', got '' with ")):
+            error = self.run_cli(*arguments, code=2).stderr
+            self.assertTrue(error.startswith("error: " + words), error)
+
+    def test_long_names_are_cut_in_messages(self):
+        error = self.run_cli("show", "a" * 5000, code=2).stderr
+        self.assertLess(len(error), 2500)
+        self.assertIn(" characters) ... ", error)
+
     def test_numbers_neither_wrap_nor_saturate(self):
         for arguments in (["verify", "scale", "--seed"], ["precompile", "--arch", "cpu", "--jobs"]):
             for number in ("-1", "99999999999999999999999", "1.5", "1e3", ""):
@@ -85,7 +105,7 @@ class Usage(Cli):
                 (["emit", "adamw", "--stage", "phases", "--schedule", "vec=x"],
                  "error: --schedule: expected vec=N, got 'x'"),
                 (["emit", "adamx", "--stage", "cuda"],
-                 "error: expected a shipped op, a file or file:name, got 'adamx'; did you mean 'adam'; shipped ops are " +
+                 "error: expected a shipped op, a file or file:name, got 'adamx'; did you mean 'adamw'; shipped ops are " +
                  ", ".join(SHIPPED)),
                 (["emit", "adamw", "--stage", "cuda", "--arch", "sm_1"], "got 'sm_1'"),
                 (["emit", "adamw", "--stage", "cuda", "--dtype", "grad=f32,grad=bf16"],

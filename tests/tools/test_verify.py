@@ -35,6 +35,19 @@ class UserOp(Cli):
 
 
 class Verify(Cli):
+    def test_a_warning_is_told_once(self):
+        mine = self.write("mine.fuse", "op mine over elements { option idle = false; param p; grad g\n  p = p - g\n}\n")
+        for command in (["verify", mine], ["precompile", "--arch", "cpu", "--ops", mine], ["show", mine],
+                        ["bench", mine, "--device", "cpu", "--tensors", "9", "--rounds", "1"]):
+            self.assertEqual(self.run_cli(*command).stderr.count("warning: expected a use of option 'idle'"), 1, command)
+
+    def test_many_operands_are_named_by_their_roles(self):
+        mine = self.write("mine.fuse", "op mine over elements { param p; grad g; state " +
+                          ", ".join(f"s{i} = 0" for i in range(9)) + "\n" +
+                          "".join(f"  s{i} = g + 0.5*s{i}\n" for i in range(9)) + "  p = p - s0\n}\n")
+        program = self.json_of("verify", mine)["verified"][0]
+        self.assertIn("--dtype param=f32,grad=f32,state=f32 --arch", program["replay"])
+
     def test_a_shipped_op(self):
         verified = self.json_of("verify", "sgd")
         self.assertEqual(verified["backend"], "cpu")

@@ -26,20 +26,24 @@ TensorList model(const std::string &name) {
   return list;
 }
 
+// More than anybody has.
+constexpr int64_t mostElements = int64_t(1) << 40, mostTensors = 1'000'000;
+
 Error notAList(const std::string &part) {
   std::string known;
   for (const std::string &name : modelNames())
     known += name + ", ";
   return {Code::USAGE,
           "--tensors: expected " + known + "or sizes such as 4096,1000x64, got '" + part + "'",
-          "give names of models alone, or numbers of elements alone"};
+          "give names of models alone, or numbers of elements alone: at most " +
+              std::to_string(mostTensors) + " tensors of at most " + std::to_string(mostElements) +
+              " elements in a part"};
 }
 
 bool readNumber(const std::string &text, int64_t &number) {
   auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  // Ten thousand tensors of 2^40 elements are more than anybody has.
   return fault == std::errc() && end == text.data() + text.size() && number >= 0 &&
-         number <= int64_t(1) << 40;
+         number <= mostElements;
 }
 
 /// Adds "64" or "1000x64".
@@ -47,7 +51,7 @@ bool addSizes(TensorList &list, const std::string &part) {
   std::vector<std::string> factors = split(part, 'x');
   int64_t count = 1, size = 0;
   if (factors.size() > 2 || !readNumber(factors.back(), size) ||
-      (factors.size() == 2 && !readNumber(factors.front(), count)) || count > 1'000'000)
+      (factors.size() == 2 && !readNumber(factors.front(), count)) || count > mostTensors)
     return false;
   list.shapes.insert(list.shapes.end(), size_t(count), {size});
   return true;
@@ -95,6 +99,9 @@ Result<std::vector<TensorList>> parseLists(const std::string &text) {
   for (const std::string &part : parts)
     if (!addSizes(lists.back(), part))
       return notAList(part);
+  if (lists.back().elements() == 0)
+    return Error{Code::USAGE, "--tensors: expected a list with elements, got '" + text + "'",
+                 "name one size above 0, so that there is something to time"};
   return lists;
 }
 

@@ -40,7 +40,6 @@ Result<std::vector<Request>> requestsOf(const std::string &name, const BenchFlag
   Result<language::OpHandle> op = findOp(name);
   if (!op)
     return op.takeError();
-  printWarnings(*op);
   Result<Request> request = makeRequest(*op, flags.request, "");
   if (!request)
     return request.takeError();
@@ -153,7 +152,9 @@ void printTable(const std::vector<bench::Row> &rows, const bench::Machine &machi
            "8 GiB, and of one\nof 4 GiB, in this process. graph us: replay of a captured "
            "graph; idle us: from an idle device, so with the\nlaunch; host us: of the call.\n";
   else
-    std::cout << "% stream: of a bare pass over the same reads and writes on all cores.\n";
+    std::cout << "us, host us: of a run, which ends with the call; % stream: of a bare pass over "
+                 "the same "
+                 "reads and writes on\nall cores. What is - is measured on GPUs alone.\n";
 }
 
 Result<void> writePlot(const std::string &path, const std::vector<bench::Row> &rows,
@@ -191,13 +192,21 @@ Result<std::vector<bench::Row>> measureAll(bench::Bench &bench, const std::vecto
   return rows;
 }
 
+/// The GPU is only the default: there is another device.
+Error withCpu(Error error) {
+  if (error.code == Code::DEVICE)
+    error.remedy +=
+        (error.remedy.empty() ? "" : ", or ") + std::string("time the CPU: --device cpu");
+  return error;
+}
+
 Result<int> benchOps(const Session &session, const BenchFlags &flags) {
   Result<host::Device> device = host::parseDevice(flags.device);
   if (!device)
     return device.takeError();
   Result<bench::Bench> bench = bench::Bench::create(*device);
   if (!bench)
-    return bench.takeError();
+    return withCpu(bench.takeError());
   Result<std::vector<bench::Job>> jobs = jobsOf(flags, *bench, device->isCuda());
   if (!jobs)
     return jobs.takeError();
@@ -205,7 +214,7 @@ Result<int> benchOps(const Session &session, const BenchFlags &flags) {
   if (!rows)
     return rows.takeError();
   if (session.json)
-    std::cout << toJson(*rows, bench->machine()).dump(2) << "\n";
+    printJson(toJson(*rows, bench->machine()));
   else
     printTable(*rows, bench->machine());
   if (!flags.plot.empty())
@@ -231,7 +240,7 @@ void addBenchCommand(CLI::App &app, Session &session) {
       ->capture_default_str()
       ->type_name("DEVICE");
   command->add_option("--rounds", flags->rounds, "Measurements that a median is taken of")
-      ->check(CLI::Range(1, 10000))
+      ->check(numberUpTo(10000, 1))
       ->capture_default_str()
       ->type_name("N");
   command->add_option("--plot", flags->plot, "Write a bar chart too")->type_name("FILE.svg");

@@ -48,7 +48,7 @@ Result<int> explainCode(const Session &session, jit::Cache &cache, const jit::Ca
               {"bytes", entry.bytes}};
   out.update(facts);
   if (session.json) {
-    std::cout << out.dump(2) << "\n";
+    printJson(out);
     return 0;
   }
   for (const auto &[name, value] : out.items())

@@ -26,7 +26,7 @@ Result<int> list(const Session &session) {
     return folder.takeError();
   EntryList entries(compiler.cache(), listings(compiler.cache()));
   if (session.json)
-    std::cout << Json{{"entries", entries.json()}}.dump(2) << "\n";
+    printJson({{"entries", entries.json()}});
   else
     entries.print();
   return 0;
@@ -53,13 +53,11 @@ Result<int> info(const Session &session) {
   }
   int64_t cap = session.settings.number(jit::Knob::cache_size);
   if (session.json) {
-    std::cout << Json{{"folder", folder->place()},
-                      {"writable", folder->isWritable()},
-                      {"bytes", total},
-                      {"cap_bytes", cap},
-                      {"kinds", kinds}}
-                     .dump(2)
-              << "\n";
+    printJson({{"folder", folder->place()},
+               {"writable", folder->isWritable()},
+               {"bytes", total},
+               {"cap_bytes", cap},
+               {"kinds", kinds}});
     return 0;
   }
   std::cout << "folder  " << folder->place() << (folder->isWritable() ? "" : " (read only)") << "\n"

@@ -180,7 +180,7 @@ void explainOne(const Session &session, jit::Cache &cache, const Explained &subj
   if (session.json) {
     Json out = toJson(subject);
     out["nearest"] = like ? Json{{"key", like->key}, {"difference", toJson(diff)}} : Json(nullptr);
-    std::cout << out.dump(2) << "\n";
+    printJson(out);
     return;
   }
   printProgram(subject);
@@ -191,11 +191,7 @@ void explainOne(const Session &session, jit::Cache &cache, const Explained &subj
 void explainTwo(const Session &session, const Explained &first, const Explained &second) {
   LineDiff diff = diffLines(first.facts, second.facts);
   if (session.json) {
-    std::cout << Json{{"first", toJson(first)},
-                      {"second", toJson(second)},
-                      {"difference", toJson(diff)}}
-                     .dump(2)
-              << "\n";
+    printJson({{"first", toJson(first)}, {"second", toJson(second)}, {"difference", toJson(diff)}});
     return;
   }
   std::cout << "- " << first.name << "  " << first.key << "\n+ " << second.name << "  "

@@ -90,16 +90,13 @@ Result<int> prune(const Session &session, const PruneFlags &flags) {
   EntryList entries(compiler.cache(), chosen); // described while they are there
   Pruned pruned = remove(**folder, chosen, flags.dryRun);
   if (!flags.dryRun)
-    (*folder)->removeLeftovers();
+    (*folder)->removeLeftovers(/*age=*/0);
   if (session.json)
-    std::cout << Json{{"folder", (*folder)->place()},
-                      {"dry_run", flags.dryRun},
-                      {"chosen", entries.json()},
-                      {"removed",
-                       {{"entries", pruned.removed.entries}, {"bytes", pruned.removed.bytes}}},
-                      {"left", {{"entries", pruned.left.entries}, {"bytes", pruned.left.bytes}}}}
-                     .dump(2)
-              << "\n";
+    printJson({{"folder", (*folder)->place()},
+               {"dry_run", flags.dryRun},
+               {"chosen", entries.json()},
+               {"removed", {{"entries", pruned.removed.entries}, {"bytes", pruned.removed.bytes}}},
+               {"left", {{"entries", pruned.left.entries}, {"bytes", pruned.left.bytes}}}});
   else if (!chosen.empty())
     entries.print();
   std::cerr << (flags.dryRun ? "would remove " : "removed ") << pruned.removed.text() << " from "

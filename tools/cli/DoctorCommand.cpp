@@ -118,7 +118,7 @@ Result<int> examine(const Session &session) {
   std::vector<Finding> findings = {examineDriver(side), examineNvrtc(side), examineCpu(compiler),
                                    examineCache(session.settings), examineSettings(session)};
   if (session.json)
-    std::cout << toJson(findings).dump(2) << "\n";
+    printJson(toJson(findings));
   else
     print(findings);
   return exitCode(findings);

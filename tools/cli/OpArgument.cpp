@@ -1,14 +1,17 @@
 // OP on a command line: a shipped name, a file, or file:name.
 #include "tools/cli/Session.h"
 
+#include "compiler/jit/Files.h"
 #include "compiler/language/Functions.h"
 #include "ops/ShippedOps.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace fw::cli {
 
@@ -24,19 +27,42 @@ bool isFolder(const std::string &path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
-/// A pipe is as good as a regular file.
+/// A pipe that somebody writes to is as good as a regular file.
 bool isFile(const std::string &path) { return exists(path) && !isFolder(path); }
 
-/// The first `most` bytes: a file may be larger than memory, or have no end.
+Error unreadable(const std::string &path, const std::string &why) {
+  return {Code::USAGE, "expected a readable op file, got '" + path + "': " + why,
+          "name a text file that this user may read"};
+}
+
+bool isPipe(int file) {
+  struct stat facts;
+  return ::fstat(file, &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
+/// The first `most` bytes: a file may be larger than memory, or have no end. Opened so that a named
+/// pipe to which nobody writes is told instead of waited for.
 Result<std::string> readStart(const std::string &path, size_t most) {
-  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  jit::FileHandle file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::string text(most, '\0');
-  if (file)
-    text.resize(std::fread(text.data(), 1, most, file.get()));
-  if (!file || std::ferror(file.get()))
-    return Error{Code::USAGE,
-                 "expected a readable op file, got '" + path + "': " + std::strerror(errno),
-                 "name a text file that this user may read"};
+  size_t size = 0;
+  while (file && size < most) {
+    ssize_t count = ::read(file.get(), text.data() + size, most - size);
+    if (count < 0 && errno == EAGAIN && ::fcntl(file.get(), F_SETFL, 0) == 0)
+      continue; // a writer is there: wait for it
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return unreadable(path, std::strerror(errno));
+    if (count == 0)
+      break;
+    size += size_t(count);
+  }
+  if (!file)
+    return unreadable(path, std::strerror(errno));
+  if (size == 0 && isPipe(file.get()))
+    return unreadable(path, "a pipe to which nobody writes");
+  text.resize(size);
   return text;
 }
 
@@ -90,7 +116,6 @@ Result<std::vector<language::OpHandle>> findOps(const std::vector<std::string> &
     Result<language::OpHandle> op = findOp(name);
     if (!op)
       return op.takeError();
-    printWarnings(*op);
     ops.push_back(std::move(*op));
   }
   return ops;

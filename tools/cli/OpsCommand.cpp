@@ -30,7 +30,7 @@ Result<int> listOps(const Session &session) {
         {{"op", name}, {"hash", (*op)->hash}, {"profiles", profiles}, {"summary", (*op)->summary}});
   }
   if (session.json)
-    std::cout << Json{{"ops", list}}.dump(2) << "\n";
+    printJson({{"ops", list}});
   else
     table.print(std::cout);
   return 0;

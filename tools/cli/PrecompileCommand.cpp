@@ -60,7 +60,8 @@ Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
   if (!ops)
     return ops.takeError();
   std::vector<Job> jobs;
-  for (const language::OpHandle &op : *ops)
+  for (const language::OpHandle &op : *ops) {
+    printWarnings(op);
     for (const std::string &arch : archs) {
       Result<std::vector<Request>> requests = requestsOf(op, flags.request, arch);
       if (!requests)
@@ -71,6 +72,7 @@ Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
         jobs.push_back({std::move(request)});
       }
     }
+  }
   for (const std::string &arch : archs)
     if (!target::isCpuTarget(arch))
       jobs.push_back({Request{.target = arch}});
@@ -142,14 +144,11 @@ void addPrecompileCommand(CLI::App &app, Session &session) {
   auto flags = std::make_shared<PrecompileFlags>();
   CLI::App *command =
       app.add_subcommand("precompile", "Compile kernels into the cache; needs no GPU");
-  command
-      ->add_option("--arch", flags->archs,
-                   "GPU archs (sm_80,sm_90), compute_90 for PTX, cpu, or all that NVRTC knows")
+  addListFlag(*command, "--arch", flags->archs,
+              "GPU archs (sm_80,sm_90), compute_90 for PTX, cpu, or all that NVRTC knows")
       ->required()
-      ->delimiter(',')
       ->type_name("A,B|all");
-  command->add_option("--ops", flags->ops, "OPs, or all: the shipped ops")
-      ->delimiter(',')
+  addListFlag(*command, "--ops", flags->ops, "OPs, or all: the shipped ops")
       ->type_name("all|OP,..");
   command
       ->add_option("--jobs", flags->jobs,

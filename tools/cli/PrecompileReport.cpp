@@ -93,6 +93,13 @@ int printErrors(const std::vector<Job> &jobs) {
   return distinct.empty() ? 0 : int(distinct.front().first->error->code);
 }
 
+uint64_t faultsOf(const jit::Cache &cache) {
+  uint64_t faults = 0;
+  for (unsigned kind = 0; kind < unsigned(jit::EntryKind::count); ++kind)
+    faults += cache.counters(jit::EntryKind(kind)).faults;
+  return faults;
+}
+
 /// Why programs that were made are not in the cache.
 Error notStored(size_t count, jit::Cache &cache, const jit::Settings &settings) {
   Error error{Code::CACHE, "expected every program in the cache, got " + std::to_string(count) +
@@ -108,6 +115,9 @@ Error notStored(size_t count, jit::Cache &cache, const jit::Settings &settings) 
   } else if (!folder->isWritable()) {
     error.text += folder->place() + " cannot be written";
     error.remedy = "make the folder writable or point FUSEWRIGHT_CACHE_DIR at one that is";
+  } else if (faultsOf(cache) > 0) {
+    error.text += folder->place() + " did not take them, as a warning above says";
+    error.remedy = "mend what the warning names, or point FUSEWRIGHT_CACHE_DIR elsewhere";
   } else {
     error.text += folder->place() + " is full, or holds at most " + cap +
                   ", so that entries made now were removed again";
@@ -120,7 +130,7 @@ Error notStored(size_t count, jit::Cache &cache, const jit::Settings &settings) 
 
 void printJobs(const std::vector<Job> &jobs, bool asJson) {
   if (asJson)
-    std::cout << toJson(jobs).dump(2) << "\n";
+    printJson(toJson(jobs));
   else
     printTable(jobs);
 }

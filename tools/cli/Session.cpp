@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <set>
 #include <type_traits>
 
 namespace fw::cli {
@@ -22,41 +23,55 @@ CompilerOptions Session::compilerOptions() const {
 }
 
 void addRequestFlags(CLI::App &command, RequestFlags &flags) {
-  command
-      .add_option("--dtype", flags.dtypes, "Storage dtypes by operand or role: param=f32,grad=bf16")
-      ->delimiter(',')
+  addListFlag(command, "--dtype", flags.dtypes,
+              "Storage dtypes by operand or role: param=f32,grad=bf16")
       ->type_name("KEY=DTYPE");
-  command.add_option("--option", flags.options, "Options of the op: amsgrad=true")
-      ->delimiter(',')
+  addListFlag(command, "--option", flags.options, "Options of the op: amsgrad=true")
       ->type_name("KEY=VALUE");
-  command.add_option("--feature", flags.features, "Features: copy")
-      ->delimiter(',')
-      ->type_name("NAME");
-  command.add_option("--absent", flags.absent, "Optional operands that are not passed")
-      ->delimiter(',')
+  addListFlag(command, "--feature", flags.features, "Features: copy")->type_name("NAME");
+  addListFlag(command, "--absent", flags.absent, "Optional operands that are not passed")
       ->type_name("OPERAND");
-  command
-      .add_option("--schedule", flags.schedule,
-                  "Decisions instead of the rule's, for an arch: threads=256,vec=4")
-      ->delimiter(',')
+  addListFlag(command, "--schedule", flags.schedule,
+              "Decisions instead of the rule's, for an arch: threads=256,vec=4")
       ->type_name("KEY=N");
 }
 
-CLI::Validator numberUpTo(uint64_t most) {
+CLI::Option *addListFlag(CLI::App &command, const std::string &name,
+                         std::vector<std::string> &items, const std::string &help) {
+  auto split = [name, &items](const std::vector<std::string> &values) {
+    items.clear();
+    for (const std::string &value : values)
+      for (size_t start = 0, end = 0; end != std::string::npos; start = end + 1) {
+        end = value.find(',', start);
+        items.push_back(value.substr(start, end - start));
+        if (items.back().empty())
+          throw CLI::ValidationError(name, "expected items separated by ',', got '" + value +
+                                               "' with an empty one");
+      }
+  };
+  return command.add_option_function<std::vector<std::string>>(name, split, help);
+}
+
+CLI::Validator numberUpTo(uint64_t most, uint64_t least) {
   return CLI::Validator(
-      [most](const std::string &text) -> std::string {
+      [most, least](const std::string &text) -> std::string {
         uint64_t value = 0;
         auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
         bool whole = fault == std::errc() && end == text.data() + text.size();
-        return whole && value <= most ? ""
-                                      : "expected a whole number from 0 to " +
-                                            std::to_string(most) + ", got '" + text + "'";
+        if (whole && value >= least && value <= most)
+          return "";
+        return "expected a whole number from " + std::to_string(least) + " to " +
+               std::to_string(most) + ", got '" + text + "'";
       },
       "");
 }
 
 void addJsonFlag(CLI::App &command, Session &session) {
   command.add_flag("--json", session.json, "Print JSON on stdout, and nothing else there");
+}
+
+void printJson(const Json &json) {
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 namespace {
@@ -245,12 +260,29 @@ std::string choicesText(const Request &request) {
   return out;
 }
 
+/// "grad=bf16" for a role whose operands all have one dtype, else a pair for each operand; those of
+/// features have no other key than their name.
+static std::vector<std::string> dtypePairs(const ResolvedRequest &resolved) {
+  std::map<std::string, std::set<std::string>> ofRole;
+  std::vector<std::string> out;
+  const size_t own = resolved.op.info.operands.size();
+  for (size_t k = 0; k < own; ++k)
+    ofRole[resolved.operands[k].role].insert(resolved.operands[k].dtype);
+  for (size_t k = 0; k < resolved.operands.size(); ++k) {
+    const RequestOperand &operand = resolved.operands[k];
+    const bool byRole = k < own && ofRole[operand.role].size() == 1;
+    std::string pair = (byRole ? operand.role : operand.name) + "=" + operand.dtype;
+    if (!byRole || std::ranges::find(out, pair) == out.end())
+      out.push_back(std::move(pair));
+  }
+  return out;
+}
+
 std::string flagsText(const Request &request, const ResolvedRequest &resolved) {
   std::vector<std::string> dtypes = pairs(request.dtypes);
   if (dtypes.empty() && request.options.empty() && request.features.empty() &&
       request.absent.empty())
-    for (const RequestOperand &operand : resolved.operands)
-      dtypes.push_back(operand.name + "=" + operand.dtype);
+    dtypes = dtypePairs(resolved);
   return flagText("dtype", dtypes) + flagText("option", pairs(request.options)) +
          flagText("feature", {request.features.begin(), request.features.end()}) +
          flagText("absent", {request.absent.begin(), request.absent.end()}) +

@@ -40,8 +40,13 @@ struct RequestFlags {
 };
 void addRequestFlags(CLI::App &command, RequestFlags &flags);
 void addJsonFlag(CLI::App &command, Session &session);
+/// On stdout. Bytes of files and paths that are not UTF-8 are replaced, as JSON has no others.
+void printJson(const Json &json);
 /// Refuses signs and overflow, which the reader of flags would wrap around.
-CLI::Validator numberUpTo(uint64_t most);
+CLI::Validator numberUpTo(uint64_t most, uint64_t least = 0);
+/// A flag of items that are separated by ',', none of them empty. Without it `items` stay.
+CLI::Option *addListFlag(CLI::App &command, const std::string &name,
+                         std::vector<std::string> &items, const std::string &help);
 
 /// The op that OP names: a shipped one, the op of a file, or file:name.
 Result<language::OpHandle> findOp(const std::string &name);
@@ -74,7 +79,7 @@ std::string flagsText(const Request &request, const ResolvedRequest &resolved);
 /// Prints an error with its log on stderr and returns its exit code.
 int printError(const Error &error);
 
-/// Warnings of the op's file, on stderr.
+/// Warnings of the op's file, on stderr; for commands without a context, which tells them itself.
 void printWarnings(const language::OpHandle &op);
 
 } // namespace fw::cli

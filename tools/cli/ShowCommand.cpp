@@ -122,7 +122,7 @@ Result<int> show(const Session &session, const std::string &name) {
   if (!profiles)
     return profiles.takeError();
   if (session.json)
-    std::cout << toJson(*op, *resolved, *profiles).dump(2) << "\n";
+    printJson(toJson(*op, *resolved, *profiles));
   else
     print(*op, *resolved, *profiles);
   return 0;

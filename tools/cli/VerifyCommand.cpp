@@ -182,7 +182,7 @@ Result<int> verifyOps(const Session &session, VerifyFlags flags) {
   if (!all)
     return all.takeError();
   if (session.json)
-    std::cout << toJson(*all, flags).dump(2) << "\n";
+    printJson(toJson(*all, flags));
   else
     printTable(*all, flags);
   printFailures(*all, flags);

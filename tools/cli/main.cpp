@@ -63,13 +63,42 @@ Error unknownCommand(const CLI::App &app) {
           "use one of " + known};
 }
 
+/// The command that was named, with those that it is a command of: "fusewright cache prune".
+std::pair<const CLI::App *, std::string> named(const CLI::App &app) {
+  std::pair<const CLI::App *, std::string> found{&app, app.get_name()};
+  while (!found.first->get_subcommands().empty()) {
+    found.first = found.first->get_subcommands().front();
+    found.second += " " + found.first->get_name();
+  }
+  return found;
+}
+
+/// A mistake in the arguments in our words; what the checks of values say is in them already.
+Error wrongArguments(const CLI::App &app, const CLI::ParseError &error) {
+  const auto [command, name] = named(app);
+  const std::string said = error.what(), help = "'" + name + " --help' tells what it takes";
+  if (dynamic_cast<const CLI::RequiredError *>(&error))
+    return {Code::USAGE,
+            name + ": expected " + said.substr(0, said.find(" is required")) + ", got none", help};
+  if (dynamic_cast<const CLI::ArgumentMismatch *>(&error))
+    return {Code::USAGE, "expected a value after " + said.substr(0, said.find(':')) + ", got none",
+            help};
+  const std::vector<std::string> rest = command->remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError *>(&error) && !rest.empty())
+    return {Code::USAGE,
+            name + ": expected " +
+                (rest.front().starts_with("-") ? "one of its flags" : "no further argument") +
+                ", got '" + rest.front() + "'",
+            help};
+  return {Code::USAGE, said, help};
+}
+
 int refuse(const CLI::App &app, const CLI::ParseError &error) {
   if (error.get_exit_code() == 0) // --help and --version
     return app.exit(error, std::cout, std::cerr);
   if (const CLI::App *place = withoutCommand(app))
     return printError(unknownCommand(*place));
-  app.exit(error, std::cout, std::cerr);
-  return int(Code::USAGE);
+  return printError(wrongArguments(app, error));
 }
 
 int parseAndRun(int argc, char **argv) {

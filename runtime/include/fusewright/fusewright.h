@@ -373,7 +373,7 @@ typedef struct fw_plan_group {
 
 typedef struct fw_plan_info {
   uint32_t struct_size;
-  uint32_t launches; /* of kernels, in a run */
+  uint32_t launches; /* of kernels, in a run; on the CPU passes, one for each group */
   int32_t device;    /* fw_device */
   int32_t device_id;
   uint64_t entries; /* with elements */
