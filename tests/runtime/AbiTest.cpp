@@ -127,6 +127,31 @@ SIZE(fw_world, 24);
 OFFSET(fw_world, user_data, 8);
 OFFSET(fw_world, all_reduce, 16);
 
+SIZE(fw_scaler_options, 96);
+OFFSET(fw_scaler_options, device, 8);
+OFFSET(fw_scaler_options, mode, 16);
+OFFSET(fw_scaler_options, refill, 24);
+OFFSET(fw_scaler_options, denormals, 32);
+OFFSET(fw_scaler_options, init_scale, 40);
+OFFSET(fw_scaler_options, growth_factor, 48);
+OFFSET(fw_scaler_options, backoff_factor, 56);
+OFFSET(fw_scaler_options, min_scale, 64);
+OFFSET(fw_scaler_options, max_scale, 72);
+OFFSET(fw_scaler_options, growth_interval, 80);
+OFFSET(fw_scaler_options, hysteresis, 88);
+
+SIZE(fw_scaler_state, 80);
+OFFSET(fw_scaler_state, outcome, 4);
+OFFSET(fw_scaler_state, tensor, 8);
+OFFSET(fw_scaler_state, report, 16);
+OFFSET(fw_scaler_state, updates, 24);
+OFFSET(fw_scaler_state, skips, 32);
+OFFSET(fw_scaler_state, skips_in_a_row, 40);
+OFFSET(fw_scaler_state, growth_count, 48);
+OFFSET(fw_scaler_state, hysteresis_left, 56);
+OFFSET(fw_scaler_state, scale, 64);
+OFFSET(fw_scaler_state, previous_scale, 72);
+
 // DLPack's numbers, so that converting a DLTensor is a copy.
 static_assert(FW_DEVICE_CPU == 1 && FW_DEVICE_CUDA == 2);
 static_assert(sizeof(fw_status) == 4 && FW_OK == 0 && FW_INTERNAL == 9);
@@ -146,6 +171,8 @@ FIRST(fw_device_info, 48);
 FIRST(fw_plan_group, 48);
 FIRST(fw_plan_info, 56);
 FIRST(fw_world, 24);
+FIRST(fw_scaler_options, 96);
+FIRST(fw_scaler_state, 80);
 #define FW_STRUCT(type, size) static_assert(size <= sizeof(type), #type);
 #include "runtime/api/structs.def"
 #undef FW_STRUCT

@@ -255,12 +255,34 @@ TEST_F(Scalers, refuse_what_is_no_list_of_reports) {
   EXPECT_EQ(scaler.state().updates, 0u);
 }
 
-TEST_F(Scalers, end_without_a_handle) {
-  fw_scaler_destroy(nullptr);
-  fw_scaler_options_init(nullptr);
+TEST_F(Scalers, name_the_address_that_is_missing) {
+  Scaler scaler(context);
+  fw_scaler *none = nullptr;
   fw_scaler_state state = {};
   state.struct_size = sizeof state;
-  EXPECT_EQ(fw_scaler_read(nullptr, &state), FW_USAGE);
+  fw_scalar scalar = {};
+  scalar.struct_size = sizeof scalar;
+  size_t count = 0;
+  auto missing = [](fw_status status) {
+    const std::string text = api::lastError();
+    return status == FW_USAGE ? text.substr(0, text.find(':')) : "no error";
+  };
+  EXPECT_EQ(missing(fw_scaler_create(nullptr, nullptr, &none)), "context");
+  EXPECT_EQ(missing(fw_scaler_create(context.get(), nullptr, nullptr)), "out");
+  EXPECT_EQ(missing(fw_scaler_scalar(nullptr, &scalar)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_scalar(scaler, nullptr)), "out");
+  EXPECT_EQ(missing(fw_scaler_claim(nullptr, &count)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_claim(scaler, nullptr)), "owner");
+  EXPECT_EQ(missing(fw_scaler_update(nullptr, nullptr, 1, nullptr)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_update(scaler, nullptr, 1, nullptr)), "skipped");
+  EXPECT_EQ(missing(fw_scaler_read(nullptr, &state)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_read(scaler, nullptr)), "out");
+  EXPECT_EQ(missing(fw_scaler_wait(nullptr, nullptr)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_save(nullptr, nullptr, 0, &count, nullptr)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_save(scaler, nullptr, 0, nullptr, nullptr)), "count");
+  EXPECT_EQ(missing(fw_scaler_load(nullptr, nullptr, 0, nullptr)), "scaler");
+  fw_scaler_destroy(nullptr);
+  fw_scaler_options_init(nullptr);
 }
 
 } // namespace
