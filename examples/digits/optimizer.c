@@ -35,7 +35,7 @@ static void check(fw_status status) {
     return;
   const fw_error *error = fw_last_error();
   if (error->log && *error->log)
-    fputs(error->log, stderr);
+    fprintf(stderr, "%s%s", error->log, error->log[strlen(error->log) - 1] == '\n' ? "" : "\n");
   fatal(status <= FW_CACHE ? (int)status : EXIT_CHECK, "%s%s%s", error->text,
         error->remedy && *error->remedy ? "; " : "", error->remedy ? error->remedy : "");
 }

@@ -72,7 +72,7 @@ class Errors(unittest.TestCase):
     def test_missing_device(self):
         result = run("--device", "cuda", "--epochs", 0, driver="/nowhere/libcuda.so.1")
         self.assertEqual(result.returncode, 4)
-        self.assertRegex(result.stderr, r"error: expected the CUDA driver \(/nowhere/libcuda.so.1\), got none that opens; ")
+        self.assertRegex(result.stderr, r"(?m)^error: expected the CUDA driver \(/nowhere/libcuda.so.1\), got none that opens; ")
 
     def test_unknown_op(self):
         result = run("--op", "adammw")
