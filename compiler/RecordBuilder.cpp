@@ -1,6 +1,7 @@
 #include "compiler/RecordBuilder.h"
 
 #include "compiler/emit/ScalarCodes.h"
+#include "templates/vocab/reduce_launch.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
@@ -185,6 +186,8 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &req
     launch.threads = int(schedule.get("threads"));
     launch.vec = int(schedule.get("vec"));
     launch.chunk = schedule.get("chunk");
+    if (!kernel.getBody().getOps<fuse::ReductionOp>().empty())
+      launch.sharedBytes = ReduceTail::SHARED_BYTES;
   }
   return launch;
 }

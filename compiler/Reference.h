@@ -21,7 +21,9 @@ public:
   /// Operands of `inputs.data` and columns of `inputs.scalars` are those of the request, in its
   /// order.
   Result<evaluator::Evaluation> evaluate(const evaluator::Inputs &inputs) const;
-  /// The bits of a kernel that works.
+  /// Whether the op has reductions, whose bits depend on the backend.
+  bool reduces() const;
+  /// The bits of a kernel that works; refused where the op reduces.
   Result<evaluator::Bits> interpret(const evaluator::Inputs &inputs) const;
 
 private:

@@ -150,7 +150,19 @@ private:
            "  template <int W>\n"
            "  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) "
            "{\n" +
-           printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(kernel, each)) + "  }\n";
+           printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(kernel, each)) + "  }\n" +
+           printSkip();
+  }
+
+  /// Whether a block leaves everything as it is; nothing for a kernel that always stores.
+  std::string printSkip() {
+    std::string condition;
+    for (auto skip : kernel.getBody().getOps<SkipIfOp>())
+      condition += (condition.empty() ? "u." : " || u.") +
+                   memberName(skip.getCondition().getDefiningOp<SlotOp>().getSlot());
+    if (condition.empty())
+      return "";
+    return "  static FW_INLINE bool skip(const Uniform &u) { return " + condition + "; }\n";
   }
 
   std::string printReducing(EachOp each, const std::string &body) {

@@ -10,6 +10,7 @@
 //     template <int W> static void load(In<W> &, const u64 *pointers, u64 i, u64 policy);
 //     template <int W> static void emit(const In<W> &, const Uniform &, Out<W> &);
 //     template <int W> static void store(const Out<W> &, const u64 *pointers, u64 i);
+//     static bool skip(const Uniform &);   not there where every launch stores
 //   };
 //
 // A plain grid, one block per chunk: on an H200 it reached 95-100 % of a copy where a persistent
@@ -47,6 +48,7 @@ FW_INLINE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
 }
 
 /// The whole vectors of the chunk, `first` being the element where vector 0 starts.
+/// The first vector of a step is always there; saying so saves registers.
 template <class Op>
 FW_INLINE void vectors(u64 first, u32 count, const u64 *pointers,
                        const typename Op::Uniform &uniform, u64 policy) {
@@ -56,11 +58,11 @@ FW_INLINE void vectors(u64 first, u32 count, const u64 *pointers,
     typename Op::template In<V> in[INFLIGHT];
 #pragma unroll
     for (int k = 0; k < INFLIGHT; ++k)
-      if (const u32 at = vector + k * Op::THREADS; at < count)
+      if (const u32 at = vector + k * Op::THREADS; k == 0 || at < count)
         Op::template load<V>(in[k], pointers, first + static_cast<u64>(at) * V, policy);
 #pragma unroll
     for (int k = 0; k < INFLIGHT; ++k)
-      if (const u32 at = vector + k * Op::THREADS; at < count) {
+      if (const u32 at = vector + k * Op::THREADS; k == 0 || at < count) {
         typename Op::template Out<V> out;
         Op::template emit<V>(in[k], uniform, out);
         Op::template store<V>(out, pointers, first + static_cast<u64>(at) * V);
@@ -106,6 +108,13 @@ template <class Op> FW_INLINE void cutWork(Work<Op> &work, const typename Op::La
   work.uniform = Op::uniform(launch.rows + segment.row * Op::SLOTS);
 }
 
+/// Whether the step is skipped: an Op may say so.
+template <class Op>
+FW_INLINE auto skips(const typename Op::Uniform &uniform, int) -> decltype(Op::skip(uniform)) {
+  return Op::skip(uniform);
+}
+template <class Op> FW_INLINE bool skips(const typename Op::Uniform &, long) { return false; }
+
 /// Body of the kernel.
 template <class Op> FW_INLINE void chunk(const typename Op::Launch &launch) {
   Work<Op> work;
@@ -114,6 +123,9 @@ template <class Op> FW_INLINE void chunk(const typename Op::Launch &launch) {
   else
     cutWork<Op>(work, launch);
 
+  // The scalars come while the pointers do, which the loads behind wait for anyway.
+  if (skips<Op>(work.uniform, 0))
+    return;
   const Chunk &chunk = work.chunk;
   const u64 first = chunk.first + chunk.head;
   const u32 whole = (chunk.count - chunk.head) / Op::V;

@@ -69,7 +69,7 @@ json layoutOf(const jit::LaunchRecord &launch) {
 json planCase(Blob &blob, const verify::ElementsList &list, const jit::LaunchRecord &launch,
               const std::vector<std::vector<double>> &slots) {
   const bool byEntry = slots.size() > 1;
-  auto chunks = list.chunks(byEntry);
+  auto chunks = list.chunks(byEntry, slots.size());
   json tables = {{"chunks", blob.add(chunks.data(), chunks.size() * sizeof(Chunk))},
                  {"per_entry", byEntry},
                  {"grid", chunks.size()}};
@@ -82,7 +82,7 @@ json planCase(Blob &blob, const verify::ElementsList &list, const jit::LaunchRec
                                     launch.real == "f64");
   for (size_t row = 0; row < slots.size(); ++row)
     arguments.row(row, slots[row]);
-  const uint64_t blocks = list.fillSegments(arguments);
+  const uint64_t blocks = list.fillSegments(arguments, slots.size());
   const auto bytes = arguments.bytes();
   return {{"tables", tables},
           {"parameter", {{"bytes", blob.add(bytes.data(), bytes.size())}, {"grid", blocks}}}};
@@ -152,6 +152,11 @@ json writeKernel(Compiler &compiler, const fs::path &folder, const Request &row,
   return kernel;
 }
 
+bool isOneKernel(const Program &program) {
+  const auto &stages = program.record.stages;
+  return stages.size() == 1 && program.kernels.size() == 1 && stages[0].scalars.results.empty();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -169,8 +174,13 @@ int main(int argc, char **argv) {
   auto rows = need(matrix::matrixRows(archs, arch));
   for (size_t number = 0; number < rows.size(); ++number) {
     rows[number].schedule.insert(schedule.begin(), schedule.end());
-    if (schedule.empty() || compiler.compile(rows[number]))
-      manifest.push_back(writeKernel(compiler, folder, rows[number], number));
+    auto program = compiler.compile(rows[number]);
+    if (!schedule.empty() && !program)
+      continue;
+    // Programs of several stages need the runtime: the GPU suite and `verify` run them.
+    if (!isOneKernel(*need(std::move(program))))
+      continue;
+    manifest.push_back(writeKernel(compiler, folder, rows[number], number));
   }
   std::ofstream(folder / "manifest.json") << manifest.dump();
   std::printf("%zu kernels for %s\n", manifest.size(), arch.c_str());

@@ -30,73 +30,91 @@ size_t countAccesses(const std::string &ptx, const std::string &opcode, int word
   return count;
 }
 
-/// Every stream moves a whole vector with one access, `inflight` times a trip.
+/// Every stream of a kernel moves a whole vector with one access, `inflight` times a trip.
 std::string checkAccesses(const ResolvedRequest &request, const jit::LaunchRecord &launch,
                           const std::string &ptx) {
   size_t inflight = std::stoul(launch.schedule.substr(launch.schedule.find("inflight=") + 9));
+  const bool stores = launch.skeleton == "chunk";
   for (int words : {2, 4}) {
-    size_t loads = 0, stores = 0;
-    for (const RequestOperand &operand : request.operands)
+    size_t wantedLoads = 0, wantedStores = 0;
+    for (uint32_t k : launch.operands) {
+      const RequestOperand &operand = request.operands[k];
       if (findDtype(operand.dtype)->bytes * launch.vec == 4u * words) {
-        loads += operand.read;
-        stores += operand.written;
+        wantedLoads += operand.read;
+        wantedStores += stores && operand.written;
       }
+    }
     size_t gotLoads = countAccesses(ptx, "ld.global", words);
     size_t gotStores = countAccesses(ptx, "st.global", words);
-    if (gotLoads < loads * inflight || gotStores < stores * inflight)
-      return "expected " + std::to_string(loads * inflight) + " loads and " +
-             std::to_string(stores * inflight) + " stores of " + std::to_string(4 * words) +
+    if (gotLoads < wantedLoads * inflight || gotStores < wantedStores * inflight)
+      return "expected " + std::to_string(wantedLoads * inflight) + " loads and " +
+             std::to_string(wantedStores * inflight) + " stores of " + std::to_string(4 * words) +
              " bytes, got " + std::to_string(gotLoads) + " and " + std::to_string(gotStores);
   }
   return {};
 }
 
-/// The code of a lowered request, and what the assembler said in its record.
-Result<jit::CompiledKernel> compileRow(const jit::KernelCompiler &compiler,
-                                       const ResolvedRequest &request, Lowered &lowered) {
+/// The code of a lowered request's kernels, and what the assembler said in their records.
+Result<std::vector<jit::CompiledKernel>>
+compileRow(const jit::KernelCompiler &compiler, const ResolvedRequest &request, Lowered &lowered) {
   auto low = lower(request);
   if (!low)
     return low.takeError();
   lowered = std::move(*low);
   auto arch = target::gpuArchitecture(request.request.target, compiler.supportedArchs());
-  jit::LaunchRecord &launch = lowered.record.kernels[0].launch;
-  auto kernel =
-      compiler.compile(lowered.sources[0], launch.symbol + ".cu", *arch, compiler.flags());
-  if (kernel && kernel->resources.size() == 1)
-    launch.spillBytes = kernel->resources[0].spillBytes;
-  return kernel;
+  std::vector<jit::CompiledKernel> kernels;
+  for (size_t k = 0; k < lowered.sources.size(); ++k) {
+    jit::LaunchRecord &launch = lowered.record.kernels[k].launch;
+    auto kernel =
+        compiler.compile(lowered.sources[k], launch.symbol + ".cu", *arch, compiler.flags());
+    if (!kernel)
+      return kernel.takeError();
+    if (kernel->resources.size() == 1)
+      launch.spillBytes = kernel->resources[0].spillBytes;
+    kernels.push_back(std::move(*kernel));
+  }
+  return kernels;
 }
 
-/// What is wrong with one row; empty: nothing. A second candidate may mend the spills of the first.
+/// What is wrong with one kernel; empty: nothing.
+std::string checkKernel(const ResolvedRequest &request, const jit::LaunchRecord &launch,
+                        const jit::CompiledKernel &kernel) {
+  if (kernel.cubin.empty() || kernel.resources.size() != 1)
+    return "expected a cubin and the figures of one kernel";
+  const jit::KernelResources &used = kernel.resources[0];
+  if (used.spillBytes != 0 || used.stackBytes != 0)
+    return "expected no spills, got " + std::to_string(used.spillBytes) + " bytes and a stack of " +
+           std::to_string(used.stackBytes) + " with " + std::to_string(used.registers) +
+           " registers";
+  if (kernel.ptx.empty())
+    return "expected the PTX of the same compile, got none";
+  if (std::string fault = checkAccesses(request, launch, kernel.ptx); !fault.empty())
+    return fault;
+  if (kernel.ptx.find("ld.v") != std::string::npos || kernel.ptx.find("st.v") != std::string::npos)
+    return "expected accesses to global memory, got generic ones";
+  return {};
+}
+
+/// What is wrong with one row. A second candidate may mend the spills of the first.
 std::string checkRow(const jit::KernelCompiler &compiler, const Request &row) {
   auto request = resolve(row);
   if (!request)
     return render(request.error());
   std::string what = describe(*request) + ": ";
   Lowered lowered;
-  auto kernel = compileRow(compiler, *request, lowered);
-  if (kernel)
+  auto kernels = compileRow(compiler, *request, lowered);
+  if (kernels)
     if (auto second = secondCandidate(*request, lowered.record)) {
       ++secondCandidates;
-      kernel = compileRow(compiler, *second, lowered);
+      kernels = compileRow(compiler, *second, lowered);
     }
-  if (!kernel)
-    return what + render(kernel.error()) + "\n" + kernel.error().log;
-  if (kernel->cubin.empty() || kernel->resources.size() != 1)
-    return what + "expected a cubin and the figures of one kernel";
-  const jit::KernelResources &used = kernel->resources[0];
-  if (used.spillBytes != 0 || used.stackBytes != 0)
-    return what + "expected no spills, got " + std::to_string(used.spillBytes) +
-           " bytes and a stack of " + std::to_string(used.stackBytes) + " with " +
-           std::to_string(used.registers) + " registers";
-  if (kernel->ptx.empty())
-    return what + "expected the PTX of the same compile, got none";
-  if (std::string fault = checkAccesses(*request, lowered.record.kernels[0].launch, kernel->ptx);
-      !fault.empty())
-    return what + fault;
-  if (kernel->ptx.find("ld.v") != std::string::npos ||
-      kernel->ptx.find("st.v") != std::string::npos)
-    return what + "expected accesses to global memory, got generic ones";
+  if (!kernels)
+    return what + render(kernels.error()) + "\n" + kernels.error().log;
+  for (size_t k = 0; k < kernels->size(); ++k) {
+    const jit::LaunchRecord &launch = lowered.record.kernels[k].launch;
+    if (std::string fault = checkKernel(*request, launch, (*kernels)[k]); !fault.empty())
+      return what + launch.symbol + ": " + fault;
+  }
   return {};
 }
 

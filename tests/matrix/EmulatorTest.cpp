@@ -3,6 +3,7 @@
 #include "compiler/Stages.h"
 #include "compiler/dialect/Dtypes.h"
 #include "compiler/target/Target.h"
+#include "templates/vocab/reduce_launch.h"
 #include "tests/emulator/Bundle.h"
 #include "tests/matrix/Bundles.h"
 #include "tests/matrix/Rows.h"
@@ -11,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <set>
 
 using namespace fw;
@@ -27,29 +30,53 @@ const std::vector<Request> &rows() {
   return all;
 }
 
-/// The bundled kernel of a row, by the name of its file.
-const emulator::BundledKernel *findKernel(const std::string &name) {
-  for (const emulator::BundledKernel *bundle : matrix::bundles())
-    for (; bundle->symbol; ++bundle)
-      if (bundle->file == name + ".cu")
-        return bundle;
-  return nullptr;
+/// The bundled kernels of a row, by the names of their files.
+std::vector<const emulator::BundledKernel *> findKernels(const std::string &row, size_t count) {
+  std::vector<const emulator::BundledKernel *> found(count);
+  for (size_t k = 0; k < count; ++k)
+    for (const emulator::BundledKernel *bundle : matrix::bundles())
+      for (; bundle->symbol; ++bundle)
+        if (bundle->file == matrix::kernelFile(row, k))
+          found[k] = bundle;
+  return found;
 }
 
-/// Runs a bundled kernel on the arena of a case. The cases take turns at the ways of a launch, from
-/// `turn` on: chunk records in a table and scalars in another or in the parameter, or all in there.
+/// Runs the bundled kernels of a program on the arena of a case. The cases take turns at the ways
+/// of a launch, from `turn` on: chunk records in a table and scalars in another or in the
+/// parameter, or all in there.
 class EmulatorExecutor {
 public:
-  EmulatorExecutor(const emulator::BundledKernel &kernel, const ResolvedRequest &request,
-                   const jit::ProgramRecord &record, size_t turn)
-      : kernel(kernel), request(request), record(record), turn(turn) {}
+  EmulatorExecutor(std::vector<const emulator::BundledKernel *> kernels,
+                   const ResolvedRequest &request, const jit::ProgramRecord &record, size_t turn)
+      : kernels(std::move(kernels)), request(request), record(record), turn(turn) {}
 
   Result<void> operator()(const verify::Case &data, const verify::Arena &arena) {
-    const jit::LaunchRecord &launch = record.kernels[0].launch;
+    verify::StagedScalars scalars(record, request, data, arena);
+    for (size_t s = 0; s < record.stages.size(); ++s) {
+      const jit::StageRecord &stage = record.stages[s];
+      if (stage.kernel == jit::StageRecord::NO_KERNEL)
+        continue;
+      const jit::LaunchRecord &launch = record.kernels[size_t(stage.kernel)].launch;
+      verify::ElementsList list(request, launch, data, arena,
+                                reinterpret_cast<uint64_t>(arena.base()));
+      const emulator::BundledKernel &kernel = *kernels[size_t(stage.kernel)];
+      auto ran = stage.reductions.empty()
+                     ? store(kernel, launch, list, scalars.slotRows(s), data.seed)
+                     : reduce(kernel, launch, list, scalars, s, data.seed);
+      if (!ran)
+        return ran;
+    }
+    scalars.store();
+    return {};
+  }
+
+private:
+  Result<void> store(const emulator::BundledKernel &kernel, const jit::LaunchRecord &launch,
+                     const verify::ElementsList &list,
+                     const std::vector<std::vector<double>> &slots, uint64_t seed) {
     plan::ElementsArguments arguments(kernel.operands, kernel.slots, launch.real == "f64");
     if (arguments.bytes().size() != kernel.parameterBytes || kernel.chunk != launch.chunk)
       return Error{Code::CHECK_FAILED, "the parameter or the chunk is another than the record's"};
-    auto slots = verify::slotRows(record, request, data);
     std::vector<std::byte> rows = verify::packSlots(slots, launch.real);
     const bool hasTables = turn & 1, hasRows = !hasTables || turn & 2, byEntry = turn & 4;
     ++turn;
@@ -58,28 +85,77 @@ public:
         arguments.row(row, slots[row]);
     else
       arguments.scalars(reinterpret_cast<uint64_t>(rows.data()));
-    verify::ElementsList list(request, launch, data, arena,
-                              reinterpret_cast<uint64_t>(arena.base()));
     std::vector<Chunk> chunks;
     uint64_t blocks = 0;
     if (hasTables) {
-      chunks = list.chunks(byEntry);
+      chunks = list.chunks(byEntry, slots.size());
       blocks = chunks.size();
       arguments.chunks(reinterpret_cast<uint64_t>(chunks.data()));
       arguments.perEntry(byEntry);
       for (size_t k = 0; k < list.columns().size(); ++k)
         arguments.column(int(k), reinterpret_cast<uint64_t>(list.columns()[k].data()));
     } else {
-      blocks = list.fillSegments(arguments);
+      blocks = list.fillSegments(arguments, slots.size());
     }
     arguments.policy(L2::NORMAL);
-    if (auto fault = emulator::emulate(kernel, blocks, arguments.data(), data.seed))
+    return emulate(kernel, blocks, arguments.data(), seed);
+  }
+
+  /// The kernel merges its own partials; scalar programs run on the host.
+  Result<void> reduce(const emulator::BundledKernel &kernel, const jit::LaunchRecord &launch,
+                      const verify::ElementsList &list, verify::StagedScalars &scalars,
+                      size_t stage, uint64_t seed) {
+    const auto slots = scalars.slotRows(stage);
+    const std::vector<Chunk> chunks = list.chunks(/*byEntry=*/true, slots.size());
+    if (chunks.empty())
+      return {};
+    const uint32_t reals = launch.real == "f64" ? sizeof(double) : sizeof(float);
+    const ReduceLayout layout(uint32_t(kernel.operands), uint32_t(kernel.slots), reals);
+    if (layout.bytes != kernel.parameterBytes || kernel.chunk != launch.chunk)
+      return Error{Code::CHECK_FAILED, "the parameter or the chunk is another than the record's"};
+    const std::vector<std::byte> rows = verify::packSlots(slots, launch.real);
+    const size_t count = record.stages[stage].reductions.size(), entries = list.tensorCount();
+    std::vector<double> partials(count * chunks.size()), results(count * entries);
+    const std::vector<uint32_t> first = list.firstChunks(chunks);
+    uint32_t ticket = 0;
+    const ReduceTail tail{.partials = partials.data(),
+                          .results = results.data(),
+                          .firstPartial = first.data(),
+                          .ticket = &ticket,
+                          .partialCount = uint32_t(chunks.size()),
+                          .entries = uint32_t(entries),
+                          .isLast = 1};
+    std::vector<std::byte> parameter(layout.bytes);
+    auto put = [&](uint32_t at, auto value) {
+      std::memcpy(parameter.data() + at, &value, sizeof value);
+    };
+    put(0, chunks.data());
+    for (size_t k = 0; k < list.columns().size(); ++k)
+      put(layout.pointers + 8 * uint32_t(k), list.columns()[k].data());
+    put(layout.scalars, rows.data());
+    put(layout.policy, u64(L2::NORMAL));
+    put(layout.perEntry, u32(1));
+    put(layout.tail, tail);
+    if (auto ran = emulate(kernel, chunks.size(), parameter.data(), seed); !ran)
+      return ran;
+    if (ticket != 0)
+      return Error{Code::CHECK_FAILED, "expected a ticket of 0 behind the kernel, got another"};
+    for (size_t r = 0; r < count; ++r) {
+      const bool keepsTensor = record.stages[stage].reductions[r].keep == "tensor";
+      for (size_t t = 0; t < (keepsTensor ? entries : 1); ++t)
+        scalars.merge(stage, r, t, results[r * entries + t]);
+    }
+    return {};
+  }
+
+  static Result<void> emulate(const emulator::BundledKernel &kernel, uint64_t blocks,
+                              const void *parameter, uint64_t seed) {
+    if (auto fault = emulator::emulate(kernel, blocks, parameter, seed))
       return Error{Code::CHECK_FAILED, *fault};
     return {};
   }
 
-private:
-  const emulator::BundledKernel &kernel;
+  std::vector<const emulator::BundledKernel *> kernels;
   const ResolvedRequest &request;
   const jit::ProgramRecord &record;
   size_t turn;
@@ -94,12 +170,14 @@ TEST_P(Matrix, is_within_bounds_and_equals_the_bit_reference) {
   SCOPED_TRACE(describe(*request));
   auto lowered = lower(*request);
   ASSERT_TRUE(lowered) << render(lowered.error());
-  const auto *kernel = findKernel(matrix::rowName(row, GetParam()));
-  ASSERT_TRUE(kernel);
-  const jit::LaunchRecord &launch = lowered->record.kernels[0].launch;
-  auto report = verify::verify(
-      *request, {uint64_t(launch.vec), uint64_t(launch.chunk), /*seed=*/GetParam() + 1},
-      EmulatorExecutor(*kernel, *request, lowered->record, /*turn=*/GetParam()));
+  const size_t count = lowered->record.kernels.size();
+  auto kernels = findKernels(matrix::rowName(row, GetParam()), count);
+  ASSERT_EQ(std::count(kernels.begin(), kernels.end(), nullptr), 0);
+  const uint64_t vec = count ? uint64_t(lowered->record.kernels[0].launch.vec) : 1;
+  const uint64_t chunk = count ? uint64_t(lowered->record.kernels[0].launch.chunk) : 1;
+  auto report =
+      verify::verify(*request, {vec, chunk, /*seed=*/GetParam() + 1},
+                     EmulatorExecutor(kernels, *request, lowered->record, /*turn=*/GetParam()));
   ASSERT_TRUE(report) << render(report.error());
   for (const std::string &failure : report->failures)
     ADD_FAILURE() << failure;
@@ -152,7 +230,7 @@ TEST(casts, emulated_kernels_convert_all_inputs_exactly) {
     ASSERT_TRUE(lowered);
     verify::Case data = castCase(*request);
     verify::Arena arena(*request, data);
-    auto ran = EmulatorExecutor(*findKernel(matrix::rowName(rows()[i], i)), *request,
+    auto ran = EmulatorExecutor(findKernels(matrix::rowName(rows()[i], i), 1), *request,
                                 lowered->record, /*turn=*/i)(data, arena);
     ASSERT_TRUE(ran) << render(ran.error());
     auto got = arena.words(1)[0];

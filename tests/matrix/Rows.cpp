@@ -70,22 +70,28 @@ void addOptionFactors(std::vector<Factor> &factors,
                        }});
 }
 
+/// Dtypes to try for what a feature adds to each operand; none where it adds nothing of the kind.
+std::vector<std::string> addedDtypes(const passes::Feature &feature) {
+  const bool isPerOperand = feature.operand.find("{0}") != feature.operand.npos;
+  return isPerOperand ? std::vector<std::string>{"bf16", "f16"} : std::vector<std::string>();
+}
+
 /// Off, or on with each dtype of what the feature adds.
 void addFeatureFactors(std::vector<Factor> &factors, const language::OpHandle &op) {
-  const std::vector<std::string> dtypes = {"bf16", "f16"};
   for (const std::string &name : validFeatures(*op)) {
     const passes::Feature *feature = passes::findFeature(name);
-    factors.push_back({unsigned(1 + dtypes.size()),
-                       [name, feature, op, dtypes](Request &request, unsigned value) {
-                         if (value == 0)
-                           return;
-                         request.features.insert(name);
-                         auto resolved = language::resolve(*op, request.options);
-                         for (const language::OperandInfo &operand : resolved->info.operands)
-                           if (language::info(operand.role).name == feature->role)
-                             request.dtypes[passes::addedName(*feature, operand.name)] =
-                                 dtypes[value - 1];
-                       }});
+    const std::vector<std::string> dtypes = addedDtypes(*feature);
+    factors.push_back(
+        {unsigned(1 + std::max<size_t>(dtypes.size(), 1)),
+         [name, feature, op, dtypes](Request &request, unsigned value) {
+           if (value == 0)
+             return;
+           request.features.insert(name);
+           auto resolved = language::resolve(*op, request.options);
+           for (const language::OperandInfo &operand : resolved->info.operands)
+             if (!dtypes.empty() && language::info(operand.role).name == feature->role)
+               request.dtypes[passes::addedName(*feature, operand.name)] = dtypes[value - 1];
+         }});
   }
 }
 
@@ -176,6 +182,10 @@ Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
 std::string rowName(const Request &request, size_t number) {
   std::string digits = std::to_string(number);
   return request.op->name + "_" + std::string(4 - std::min<size_t>(4, digits.size()), '0') + digits;
+}
+
+std::string kernelFile(const std::string &row, size_t kernel) {
+  return row + (kernel ? "_" + std::to_string(kernel) : "") + ".cu";
 }
 
 } // namespace fw::matrix

@@ -18,4 +18,7 @@ Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
 /// "adamw_017 sm_90 p=f32 ...": unique within a list of rows.
 std::string rowName(const Request &request, size_t number);
 
+/// The file of kernel `kernel` of the row called `row`.
+std::string kernelFile(const std::string &row, size_t kernel);
+
 } // namespace fw::matrix

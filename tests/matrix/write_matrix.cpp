@@ -35,10 +35,13 @@ int main(int argc, char **argv) {
     auto lowered = lower(*resolved);
     if (!lowered)
       return fail(lowered.error());
-    std::filesystem::path file =
-        std::filesystem::absolute(argv[1]) / (matrix::rowName((*rows)[number], number) + ".cu");
-    std::ofstream(file) << lowered->sources[0];
-    lists[number % lists.size()] << file.string() << "\n";
+    const std::string row = matrix::rowName((*rows)[number], number);
+    for (size_t kernel = 0; kernel < lowered->sources.size(); ++kernel) {
+      std::filesystem::path file =
+          std::filesystem::absolute(argv[1]) / matrix::kernelFile(row, kernel);
+      std::ofstream(file) << lowered->sources[kernel];
+      lists[number % lists.size()] << file.string() << "\n";
+    }
   }
   return 0;
 }

@@ -1,5 +1,8 @@
 #include "tools/cli/Runner.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace fw::cli {
 
 namespace {
@@ -8,14 +11,34 @@ namespace {
 std::vector<fw_tensor> tensorsOf(const host::Device &device, const ResolvedRequest &request,
                                  const verify::Case &data, const verify::Arena &arena,
                                  std::byte *base, const std::vector<int64_t> &sizes) {
+  static constexpr int64_t kOne = 1; // tensors of uniform operands have one element
   std::vector<fw_tensor> out;
+  auto add = [&](size_t k, size_t t, const int64_t &size) {
+    const RequestOperand &operand = request.operands[k];
+    void *place = operand.present ? base + arena.offset(k, t) : nullptr;
+    out.push_back(host::tensorOf(device, operand.dtype, place, {&size, 1}));
+  };
   for (size_t t = 0; t < data.sizes.size(); ++t)
-    for (size_t k = 0; k < request.operands.size(); ++k) {
-      const RequestOperand &operand = request.operands[k];
-      void *place = operand.present ? base + arena.offset(k, t) : nullptr;
-      out.push_back(host::tensorOf(device, operand.dtype, place, {&sizes[t], 1}));
-    }
+    for (size_t k = 0; k < request.operands.size(); ++k)
+      if (request.operands[k].scope != "all")
+        add(k, t, request.operands[k].scope == "element" ? sizes[t] : kOne);
+  for (size_t k = 0; k < request.operands.size(); ++k)
+    if (request.operands[k].scope == "all")
+      add(k, 0, kOne);
   return out;
+}
+
+/// Whether the program is more than one kernel over elements: then it has operands or kernels that
+/// tell.
+bool isStaged(const ResolvedRequest &request, const fw_program *program) {
+  fw_kernel_info info = {};
+  info.struct_size = sizeof info;
+  return std::ranges::any_of(
+             request.operands,
+             [](const RequestOperand &operand) { return operand.scope != "element"; }) ||
+         fw_program_kernel_count(program) != 1 ||
+         (fw_program_kernel(program, 0, &info) == FW_OK &&
+          std::string_view(info.schedule).starts_with("norm_last_block"));
 }
 
 /// The scalars of a case: one value each, or one per tensor. `columns` holds the latter.
@@ -68,6 +91,9 @@ std::vector<verify::Way> Runner::ways(const ResolvedRequest &request) {
       return run(call, request, data, arena);
     };
   };
+  // On a GPU, programs of several stages run as plans alone.
+  if (device.isCuda() && isStaged(request, program.get()))
+    return {{"plan", way(&Runner::runPlan)}};
   return {{"launch", way(&Runner::launch)}, {"plan", way(&Runner::runPlan)}};
 }
 

@@ -35,7 +35,8 @@ Arena::Arena(const ResolvedRequest &request, const Case &data) : request(request
     auto &row = offsets.emplace_back();
     const unsigned width = dtypeOf(request.operands[k]).bytes;
     for (const auto &tensor : data.words[k]) {
-      row.push_back(at + data.misaligned[k] * width);
+      const bool isUniform = request.operands[k].scope != "element";
+      row.push_back(at + (isUniform ? 0 : data.misaligned[k] * width));
       at = alignUp(row.back() + tensor.size() * width) + kGuard;
     }
   }
@@ -62,7 +63,7 @@ Arena::~Arena() {
 }
 
 void *Arena::address(size_t operand, size_t tensor) const {
-  return offsets[operand].empty() ? nullptr : memory.get() + offsets[operand][tensor];
+  return offsets[operand].empty() ? nullptr : memory.get() + offset(operand, tensor);
 }
 
 std::vector<std::vector<uint64_t>> Arena::words(size_t operand) const {

@@ -21,7 +21,10 @@ public:
   /// Null for an absent operand.
   void *address(size_t operand, size_t tensor) const;
   /// Distance of a tensor from base(), which stands on a 256-byte boundary.
-  uint64_t offset(size_t operand, size_t tensor) const { return offsets[operand][tensor]; }
+  /// An operand with one value in all has one place.
+  uint64_t offset(size_t operand, size_t tensor) const {
+    return offsets[operand][offsets[operand].size() > 1 ? tensor : 0];
+  }
   std::byte *base() const { return memory.get(); }
   size_t size() const { return bytes; }
 

@@ -4,6 +4,8 @@
 #include "compiler/dialect/Dtypes.h"
 #include "tools/verify/Values.h"
 
+#include <algorithm>
+
 namespace fw::verify {
 namespace {
 
@@ -28,15 +30,25 @@ constexpr std::pair<Values, const char *> kKinds[] = {{Values::NORMAL, "normal"}
 uint64_t bytesPerElement(const ResolvedRequest &request) {
   uint64_t bytes = 0;
   for (const RequestOperand &operand : request.operands)
-    if (operand.present)
+    if (operand.present && operand.scope == "element")
       bytes +=
           findDtype(operand.dtype)->bytes * (unsigned(operand.read) + unsigned(operand.written));
   return bytes;
 }
 
+bool hasElements(const ResolvedRequest &request) {
+  return std::ranges::any_of(
+      request.operands, [](const RequestOperand &operand) { return operand.scope == "element"; });
+}
+
 std::vector<Plan> makePlans(const ResolvedRequest &request, const CaseOptions &options) {
   const uint64_t vec = options.vec, chunk = options.chunk;
   std::vector<Plan> plans;
+  if (!hasElements(request)) { // an op over scalars has no list
+    for (auto &[values, name] : kKinds)
+      plans.push_back({name, {}, values});
+    return plans;
+  }
   for (auto &[values, name] : kKinds)
     for (uint64_t size : {uint64_t(1), vec - 1, vec})
       if (size > 0)
@@ -66,6 +78,9 @@ bool isMostlyPositive(const RequestOperand &operand, uint64_t i) {
   return operand.role == "state" && i % 8 != 7;
 }
 
+/// The scalars of features have one value for the plan; a random one would skip most steps.
+bool isOfPlan(const RequestScalar &scalar) { return scalar.name.starts_with("all."); }
+
 std::vector<uint64_t> makeTensor(const RequestOperand &operand, uint64_t size, Values values,
                                  uint64_t seed) {
   const Dtype &dtype = *findDtype(operand.dtype);
@@ -87,8 +102,10 @@ Case makeCase(const ResolvedRequest &request, const Plan &plan, uint64_t seed) {
     bool isOff = plan.bases == Bases::ALL_OFF || (plan.bases == Bases::ONE_OFF && k == 0);
     out.misaligned.push_back(isOff ? 1 : 0);
     std::vector<std::vector<uint64_t>> tensors;
-    for (size_t t = 0; operand.present && t < plan.sizes.size(); ++t)
-      tensors.push_back(makeTensor(operand, plan.sizes[t], plan.values, mix(seed, k * 1000 + t)));
+    const size_t count = operand.scope == "all" ? 1 : plan.sizes.size();
+    for (size_t t = 0; operand.present && t < count; ++t)
+      tensors.push_back(makeTensor(operand, operand.scope == "element" ? plan.sizes[t] : 1,
+                                   plan.values, mix(seed, k * 1000 + t)));
     out.words.push_back(std::move(tensors));
   }
   size_t rows = plan.scalarsPerTensor ? plan.sizes.size() : 1;
@@ -96,7 +113,7 @@ Case makeCase(const ResolvedRequest &request, const Plan &plan, uint64_t seed) {
     Random random(mix(seed, 1000000 + row));
     std::vector<double> scalars;
     for (const RequestScalar &scalar : request.scalars)
-      scalars.push_back(drawScalar(random, scalar, /*takeDefault=*/row == 0));
+      scalars.push_back(drawScalar(random, scalar, row == 0 || isOfPlan(scalar)));
     out.scalars.push_back(std::move(scalars));
   }
   return out;
@@ -113,6 +130,8 @@ Result<CaseOptions> caseOptions(const Request &request, const std::string &arch,
   auto lowered = lower(*resolved);
   if (!lowered)
     return lowered.takeError();
+  if (lowered->record.kernels.empty())
+    return CaseOptions{.vec = 1, .chunk = 1, .seed = seed};
   const jit::LaunchRecord &launch = lowered->record.kernels.front().launch;
   if (launch.schedule.empty())
     return Error{.code = Code::USAGE,

@@ -17,16 +17,21 @@ public:
   const std::vector<std::vector<uint64_t>> &columns() const { return addresses; }
   std::vector<uint64_t> addressesOf(size_t tensor) const;
 
-  /// Records of all tensors. Where each tensor has its own scalars, its row is its number, as entry
-  /// of the list if `byEntry`, else as a group of one.
-  std::vector<Chunk> chunks(bool byEntry) const;
+  size_t tensorCount() const { return data.sizes.size(); }
+
+  /// Records of all tensors. Where there are as many rows of scalars as tensors, a tensor's row is
+  /// its number, as entry of the list if `byEntry`, else as a group of one.
+  std::vector<Chunk> chunks(bool byEntry, size_t rows) const;
+
+  /// Where the records of each tensor begin, and their end.
+  std::vector<uint32_t> firstChunks(const std::vector<Chunk> &chunks) const;
 
   /// Puts all tensors that are not empty, which must have room, into the parameter; the number of
   /// blocks.
-  uint64_t fillSegments(plan::ElementsArguments &arguments) const;
+  uint64_t fillSegments(plan::ElementsArguments &arguments, size_t rows) const;
 
 private:
-  uint32_t rowOf(size_t tensor) const { return data.scalars.size() > 1 ? uint32_t(tensor) : 0; }
+  static uint32_t rowOf(size_t tensor, size_t rows) { return rows > 1 ? uint32_t(tensor) : 0; }
 
   const Case &data;
   std::vector<unsigned> bytes;

@@ -14,6 +14,7 @@ class Verification {
 public:
   Verification(const ResolvedRequest &request, const Reference &reference, uint64_t seed)
       : request(request), reference(reference), seed(seed) {
+    report.hasBits = !reference.reduces();
     for (size_t k = 0; k < request.operands.size(); ++k)
       if (request.operands[k].written && request.operands[k].present) {
         written.push_back(k);
@@ -26,9 +27,13 @@ public:
     auto bounds = reference.evaluate(decoded.inputs);
     if (!bounds)
       return bounds.takeError();
-    auto bits = reference.interpret(decoded.inputs);
-    if (!bits)
-      return bits.takeError();
+    std::optional<evaluator::Bits> bits;
+    if (report.hasBits) {
+      auto interpreted = reference.interpret(decoded.inputs);
+      if (!interpreted)
+        return interpreted.takeError();
+      bits = std::move(*interpreted);
+    }
     ++report.cases;
     for (const Way &way : ways) {
       Arena arena(request, data);
@@ -38,7 +43,8 @@ public:
       for (size_t i = 0; i < written.size(); ++i) {
         auto words = arena.words(written[i]);
         judgeBounds(data, report.outputs[i], *bounds->find(report.outputs[i].operand), words);
-        judgeBits(data, report.outputs[i], *bits->find(report.outputs[i].operand), words);
+        if (bits)
+          judgeBits(data, report.outputs[i], *bits->find(report.outputs[i].operand), words);
       }
       if (auto stray = arena.strayWrite())
         fail(data, *stray);
@@ -126,38 +132,6 @@ Result<Report> verify(const ResolvedRequest &request, const CaseOptions &options
     if (auto done = verification.run(data, ways); !done)
       return done.takeError();
   return verification.take();
-}
-
-std::vector<std::vector<double>> slotRows(const jit::ProgramRecord &record,
-                                          const ResolvedRequest &request, const Case &data) {
-  std::vector<std::vector<double>> rows;
-  for (const std::vector<double> &scalars : data.scalars) {
-    std::vector<double> hypers, inputs;
-    double step = 0;
-    for (size_t i = 0; i < request.scalars.size(); ++i)
-      if (request.scalars[i].isStep)
-        step = scalars[i];
-      else
-        hypers.push_back(scalars[i]);
-    for (const jit::ScalarInput &input : record.stages.back().scalars.inputs)
-      inputs.push_back(input.kind == jit::ScalarInput::Kind::Step ? step : hypers[input.index]);
-    auto &slots = rows.emplace_back(record.stages.back().scalars.slots.size());
-    jit::run(record.stages.back().scalars, inputs.data(), slots.data());
-  }
-  return rows;
-}
-
-std::vector<std::byte> packSlots(const std::vector<std::vector<double>> &rows,
-                                 const std::string &real) {
-  std::vector<std::byte> out;
-  auto append = [&](const auto &value) {
-    const auto *bytes = reinterpret_cast<const std::byte *>(&value);
-    out.insert(out.end(), bytes, bytes + sizeof value);
-  };
-  for (const std::vector<double> &row : rows)
-    for (double value : row)
-      real == "f64" ? append(value) : append(float(value));
-  return out;
 }
 
 } // namespace fw::verify

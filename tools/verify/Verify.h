@@ -2,9 +2,9 @@
 #pragma once
 
 #include "compiler/Reference.h"
-#include "compiler/jit/ProgramRecord.h"
 #include "tools/verify/Arena.h"
 #include "tools/verify/Cases.h"
+#include "tools/verify/Stages.h"
 
 #include <functional>
 #include <span>
@@ -34,6 +34,7 @@ struct Report {
   std::vector<std::string> failures; ///< one sentence each; empty: verified
   size_t cases = 0;
   size_t elements = 0;
+  bool hasBits = true; ///< false for an op that reduces: the order of its sums is the backend's
 
   bool ok() const { return failures.empty(); }
 };
@@ -54,13 +55,5 @@ struct DecodedCase {
   std::vector<std::vector<std::vector<double>>> numbers;
   evaluator::Inputs inputs; ///< views of `numbers`
 };
-
-/// Rows of the scalar program's results, [row][slot], as a launch computes them.
-std::vector<std::vector<double>> slotRows(const jit::ProgramRecord &record,
-                                          const ResolvedRequest &request, const Case &data);
-
-/// The same as the kernel reads them: f32, or f64 where `real` says so.
-std::vector<std::byte> packSlots(const std::vector<std::vector<double>> &rows,
-                                 const std::string &real);
 
 } // namespace fw::verify
