@@ -5,6 +5,8 @@
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <new>
+
 namespace fw::cpu {
 
 /// A session of its own for each object: releasing it frees code, names and memory at once.
@@ -16,6 +18,18 @@ struct LinkedObject::Session {
         [this](llvm::Error error) { log += llvm::toString(std::move(error)) + "\n"; });
   }
   ~Session() { llvm::consumeError(execution.endSession()); }
+
+  llvm::Expected<KernelFunction> link(llvm::StringRef object, llvm::StringRef symbol) {
+    auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, symbol);
+    if (!buffer)
+      throw std::bad_alloc();
+    if (llvm::Error error = layer.add(library, std::move(buffer)))
+      return error;
+    auto found = execution.lookup({&library}, execution.intern(symbol));
+    if (!found)
+      return found.takeError();
+    return found->getAddress().toPtr<KernelFunction>();
+  }
 
   llvm::orc::ExecutionSession execution;
   llvm::orc::ObjectLinkingLayer layer;
@@ -33,21 +47,21 @@ Result<std::unique_ptr<LinkedObject>> LinkedObject::link(llvm::StringRef object,
     return fw::Error{Code::INTERNAL, llvm::toString(process.takeError())};
   std::unique_ptr<LinkedObject> linked(new LinkedObject);
   linked->session = std::make_unique<Session>(std::move(*process));
-  Session &session = *linked->session;
-  auto refuse = [&](llvm::Error error) {
-    std::string reason = llvm::toString(std::move(error));
-    return fw::Error{.code = Code::TOOLCHAIN,
-                     .text = "cannot link the CPU kernel '" + symbol.str() + "': " + reason,
-                     .log = session.log};
-  };
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, symbol);
-  if (llvm::Error error = session.layer.add(session.library, std::move(buffer)))
-    return refuse(std::move(error));
-  auto found = session.execution.lookup({&session.library}, session.execution.intern(symbol));
-  if (!found)
-    return refuse(found.takeError());
-  linked->entry = found->getAddress().toPtr<KernelFunction>();
-  return linked;
+  try {
+    auto entry = linked->session->link(object, symbol);
+    if (!entry)
+      return fw::Error{.code = Code::TOOLCHAIN,
+                       .text = "cannot link the CPU kernel '" + symbol.str() +
+                               "': " + llvm::toString(entry.takeError()),
+                       .log = linked->session->log};
+    linked->entry = *entry;
+    return linked;
+  } catch (...) {
+    // No memory. LLVM is built without exceptions: what one has passed through is in pieces, and
+    // ending it ends the process. It is left where it is.
+    (void)linked->session.release();
+    throw;
+  }
 }
 
 } // namespace fw::cpu

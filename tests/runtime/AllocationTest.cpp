@@ -186,8 +186,7 @@ struct Folder {
   std::string path = (std::filesystem::temp_directory_path() / "fw-allocation-XXXXXX").string();
 };
 
-// Of a kernel for a GPU: all of that is ours. Of the CPU, LLVM links the code, and LLVM ends the
-// process where it finds no memory.
+// For a GPU, since all of that is ours. For the CPU, LLVM opens and links what it has made.
 TEST(Allocation, compilesOfWhatIsOnDiskLeaveNothingBehind) {
   Folder folder;
   auto requestIn = [](const Context &ctx) {

@@ -227,7 +227,7 @@ FW_API fw_status fw_request_scalar(const fw_request *request, size_t index, fw_s
 typedef struct fw_program fw_program;
 
 /* Compiles for the request's target, or finds the result in memory or on disk. Needs no device.
-   LLVM, which makes and links code, and NVRTC end the process where they find no memory;
+   LLVM, which makes the code, and NVRTC may end the process where they find no memory;
    FW_OUT_OF_MEMORY is what the rest of a compile says. */
 FW_API fw_status fw_compile(fw_context *context, const fw_request *request, fw_program **out);
 FW_API void fw_program_destroy(fw_program *program);
