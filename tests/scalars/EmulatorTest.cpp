@@ -302,7 +302,7 @@ Case storing(const Stored &stored, uint32_t rows, ScalarType type, uint32_t owne
   Cell &shared = data.addCell(type, 3), &step = data.addCell(ScalarType::I64, 7);
   data.count(step);
   for (uint32_t row = 0; row < rows; ++row) {
-    Cell &own = data.addCell(type, row % 50);
+    Cell &own = data.addCell(type, 1 + row % 50);
     if (large.count(row))
       data.setValue(row, 0, 5000);
     else
@@ -310,9 +310,9 @@ Case storing(const Stored &stored, uint32_t rows, ScalarType type, uint32_t owne
     data.setCell(row, 1, shared);
     data.setCell(row, 2, step);
     data.setStore(row, 0, own, stored.y, false);
-    data.setStore(row, 2, data.addCell(ScalarType::F64, -1), stored.y, true);
+    data.setStore(row, 3, data.addCell(ScalarType::F64, -1), stored.y, true);
     if (row == owner)
-      data.setStore(row, 3, shared, stored.y, false);
+      data.setStore(row, 2, shared, stored.y, false);
   }
   return data;
 }
@@ -360,18 +360,19 @@ TEST(Scalars, WholeNumbersTakeWhatDoesNotFitAsTheirLimits) {
 // --- Mutants -------------------------------------------------------------------------------------
 
 TEST(Scalars, EveryMutantIsCaught) {
-  ScalarProgram program = longSum(60); // fewer lanes than threads
+  ScalarProgram program = longSum(60); // fewer lanes than threads, and one row left over
   program.slot(1, "one");
+  const uint32_t rows = 6 * ScalarsLaunch::lanes(1, 60) + 1;
   const Stored stored;
   int mutants = 0;
   for (const EmulatedKernel *kernel = fw_scalars_kernels + 1; kernel->name; ++kernel, ++mutants) {
     std::string found;
     for (uint64_t seed = 1; seed <= 4 && found.empty(); ++seed) {
-      Case data(program, 600, false);
-      for (uint32_t row = 0; row < 600; ++row) {
+      Case data(program, rows, false);
+      for (uint32_t row = 0; row < rows; ++row) {
         Cell &cell = data.addCell(ScalarType::I64, row);
         data.count(cell);
-        data.setCell(599 - row, 0, cell);
+        data.setCell(rows - 1 - row, 0, cell);
       }
       data.countBy(seed % 2 ? 1 : -1);
       found = run(*kernel, data, seed);
