@@ -48,7 +48,7 @@ FW_INLINE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
 }
 
 /// The whole vectors of the chunk, `first` being the element where vector 0 starts.
-/// The first vector of a step is always there; saying so saves registers.
+/// That a step's first vector is there holds by the loop; said again, it saves registers.
 template <class Op>
 FW_INLINE void vectors(u64 first, u32 count, const u64 *pointers,
                        const typename Op::Uniform &uniform, u64 policy) {

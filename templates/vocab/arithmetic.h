@@ -63,10 +63,28 @@ FW_INLINE double toReal(u64 i) { return static_cast<double>(static_cast<i64>(i))
 // Compilers contract nothing here, and divide and take roots as IEEE says, by their flags
 // (-ffp-contract=off; --fmad=false --prec-div=true --prec-sqrt=true --ftz=false).
 #if defined(__CUDACC__)
-FW_INLINE float fma(float a, float b, float c) { return ::__fmaf_rn(a, b, c); }
-FW_INLINE double fma(double a, double b, double c) { return ::__fma_rn(a, b, c); }
-FW_INLINE float sqrt(float x) { return ::__fsqrt_rn(x); }
-FW_INLINE double sqrt(double x) { return ::__dsqrt_rn(x); }
+// fma and sqrt are in most kernels, so they are instructions here: for the compiler's own functions
+// it links libdevice first.
+FW_INLINE float fma(float a, float b, float c) {
+  float r;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c));
+  return r;
+}
+FW_INLINE double fma(double a, double b, double c) {
+  double r;
+  asm("fma.rn.f64 %0, %1, %2, %3;" : "=d"(r) : "d"(a), "d"(b), "d"(c));
+  return r;
+}
+FW_INLINE float sqrt(float x) {
+  float r;
+  asm("sqrt.rn.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+FW_INLINE double sqrt(double x) {
+  double r;
+  asm("sqrt.rn.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
 FW_INLINE float floor(float x) { return ::floorf(x); }
 FW_INLINE double floor(double x) { return ::floor(x); }
 FW_INLINE float ceil(float x) { return ::ceilf(x); }
