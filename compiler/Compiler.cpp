@@ -6,6 +6,7 @@
 #include "compiler/Standing.h"
 #include "compiler/jit/Hash.h"
 #include "compiler/support/FloatMode.h"
+#include "compiler/support/Stack.h"
 #include "compiler/target/Target.h"
 
 #include <mutex>
@@ -136,6 +137,8 @@ struct Compiler::Impl {
                         std::make_shared<const Program>(Program{std::move(*built), request}));
   }
 
+  Result<std::string> text(const Request &request, TextStage stage);
+
   Result<std::string> ptxText(const ResolvedRequest &request) {
     auto lowered = lower(request);
     if (!lowered)
@@ -176,16 +179,18 @@ Compiler::Compiler(CompilerOptions options) : impl(std::make_unique<Impl>(std::m
 Compiler::~Compiler() = default;
 
 Result<ProgramPtr> Compiler::compile(const Request &request) {
-  StandardFloatMode mode; // constants are folded in the mode of the kernels
-  auto resolved = resolve(request);
-  if (!resolved)
-    return resolved.takeError();
-  auto subject = impl->subjectOf(*resolved);
-  if (!subject)
-    return subject.takeError();
-  if (ProgramPtr program = impl->programs.find(subject->key))
-    return program;
-  return impl->compile(*resolved, *subject);
+  return onLargeStack([&]() -> Result<ProgramPtr> {
+    StandardFloatMode mode; // constants are folded in the mode of the kernels
+    auto resolved = resolve(request);
+    if (!resolved)
+      return resolved.takeError();
+    auto subject = impl->subjectOf(*resolved);
+    if (!subject)
+      return subject.takeError();
+    if (ProgramPtr program = impl->programs.find(subject->key))
+      return program;
+    return impl->compile(*resolved, *subject);
+  });
 }
 
 Result<Standing> Compiler::standing(const Request &request) {
@@ -234,9 +239,13 @@ Result<std::shared_ptr<const CompiledKernels>> Compiler::scalarsKernel(const std
 }
 
 Result<std::string> Compiler::text(const Request &request, TextStage stage) {
-  StandardFloatMode mode;
   if (auto fits = checkStage(request.target, stage); !fits)
     return fits.takeError();
+  return onLargeStack([&] { return impl->text(request, stage); });
+}
+
+Result<std::string> Compiler::Impl::text(const Request &request, TextStage stage) {
+  StandardFloatMode mode;
   auto resolved = resolve(request);
   if (!resolved)
     return resolved.takeError();
@@ -255,14 +264,14 @@ Result<std::string> Compiler::text(const Request &request, TextStage stage) {
     return out;
   }
   case TextStage::PTX:
-    if (impl->builder.cache.isStrict())
+    if (builder.cache.isStrict())
       return Error{.code = Code::STRICT_MISS,
                    .text = "strict mode: expected a stage that needs no compile, got ptx for " +
                            describe(*resolved),
                    .remedy = "ask for the stage cuda, or leave strict mode"};
-    return impl->ptxText(*resolved);
+    return ptxText(*resolved);
   case TextStage::LLVM:
-    return impl->llvmText(*resolved);
+    return llvmText(*resolved);
   }
   return Error{Code::INTERNAL, "expected a stage, got another number"};
 }

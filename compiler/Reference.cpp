@@ -3,6 +3,7 @@
 #include "compiler/Stages.h"
 #include "compiler/dialect/Fuse.h"
 #include "compiler/support/FloatMode.h"
+#include "compiler/support/Stack.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -76,7 +77,7 @@ Result<Reference> Reference::make(const ResolvedRequest &request) {
   for (const RequestScalar &scalar : request.scalars)
     impl->scalars.push_back(scalar.name);
   for (bool afterFma : {false, true})
-    if (Result<void> parsed = impl->parse(request, afterFma); !parsed)
+    if (auto parsed = onLargeStack([&] { return impl->parse(request, afterFma); }); !parsed)
       return parsed.takeError();
   return Reference(std::move(impl));
 }

@@ -3,6 +3,7 @@
 #include "compiler/language/Checker.h"
 #include "compiler/language/Refusals.h"
 #include "compiler/language/Text.h"
+#include "compiler/support/Stack.h"
 
 #include <algorithm>
 #include <map>
@@ -190,7 +191,7 @@ Result<ResolvedOp> resolve(const Op &op, const OptionValues &chosen) {
   if (!options)
     return options.takeError();
   Checker checker(op, *options);
-  checker.run();
+  runOnLargeStack([&] { checker.run(); });
   if (!checker.findings().diagnostics.empty())
     return Error{Code::INTERNAL,
                  "expected a checked op, got " + quoted(op.name) +

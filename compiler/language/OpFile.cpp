@@ -3,6 +3,7 @@
 #include "compiler/language/Check.h"
 #include "compiler/language/Parser.h"
 #include "compiler/language/Text.h"
+#include "compiler/support/Stack.h"
 
 #include <algorithm>
 
@@ -54,7 +55,7 @@ Result<std::shared_ptr<const OpFile>> OpFile::parse(std::string_view text,
                  "split the file", std::string(fileName)};
   std::shared_ptr<OpFile> file(new OpFile(text, fileName));
   Diagnostics diagnostics(file->source);
-  file->read(diagnostics);
+  runOnLargeStack([&] { file->read(diagnostics); });
   if (diagnostics.hasErrors())
     return diagnostics.toError();
   file->computeHashes();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <pthread.h>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -446,6 +447,46 @@ TEST(Threads, errorsAreOfTheirThread) {
     EXPECT_NE(lastError(), mine);
   }).join();
   EXPECT_EQ(lastError(), mine);
+}
+
+struct Thread {
+  void (*body)();
+
+  static void *run(void *body) {
+    static_cast<Thread *>(body)->body();
+    return nullptr;
+  }
+};
+
+/// The most operations that an op may have, in one line, which is a tree as deep.
+void addFourThousandTimes() {
+  std::string sum = "x";
+  for (int i = 0; i < 4000; ++i)
+    sum += "+x";
+  Context ctx = context();
+  Op op = parse(ctx, "op add over elements { in x; out y\n  y = " + sum + "\n}\n");
+  Request req = request(op);
+  Program program = compile(ctx, req);
+  float x = 1, y = 0;
+  int64_t one = 1;
+  fw_tensor tensors[] = {tensor("f32", &x, &one), tensor("f32", &y, &one)};
+  EXPECT_EQ(fw_launch(ctx.get(), program.get(), tensors, 2, nullptr, 0, nullptr), FW_OK)
+      << lastError();
+  EXPECT_EQ(y, 4001);
+  double value = 0, bound = 0;
+  EXPECT_EQ(fw_evaluate(req.get(), tensors, 2, nullptr, 0, &value, &bound), FW_OK) << lastError();
+  EXPECT_EQ(value, 4001);
+}
+
+TEST(Programs, deepOpsFitOnSmallStacks) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(::pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&attributes, 128 << 10), 0);
+  Thread call{addFourThousandTimes};
+  pthread_t thread;
+  ASSERT_EQ(::pthread_create(&thread, &attributes, Thread::run, &call), 0);
+  ::pthread_join(thread, nullptr);
+  ::pthread_attr_destroy(&attributes);
 }
 
 } // namespace
