@@ -243,6 +243,24 @@ TEST(Operations, IntsAddMultiplyAndCompare) {
   }
 }
 
+// As in the scalar program, which has f64 alone.
+TEST(Operations, IntsBeyond2To53AreRounded) {
+  std::string body = "%n = fuse.scalar \"n\" : i64\n%p0 = arith.muli %n, %n : i64\n";
+  for (int i = 0; i < 6; ++i) // n^8
+    body += "%p" + std::to_string(i + 1) + " = arith.muli %p" + std::to_string(i) + ", %n : i64\n";
+  body += "%u = arith.sitofp %p6 : i64 to f64\n%y = fuse.uniform %u : f64 to f32\n";
+  for (double n : {3.0, 1000.0, -1000.0, 12345.0}) {
+    double want = n;
+    for (int i = 0; i < 7; ++i)
+      want *= n;
+    EXPECT_EQ(bitsOf(body, {0, 0, 0, 0, n}), double(float(want)));
+    const Bound bound = boundOf(body, {0, 0, 0, 0, n});
+    EXPECT_LE(bound.lo, double(float(want))) << n;
+    EXPECT_GE(bound.hi, double(float(want))) << n;
+    EXPECT_LE(bound.bound, std::abs(want) * 0x1p-23) << n;
+  }
+}
+
 TEST(Operations, CastRoundsOnceInTheFormat) {
   const std::string body = R"(%n = fuse.cast %a : f32 to f8E4M3FN
     %y = fuse.cast %n : f8E4M3FN to f32)";

@@ -130,7 +130,7 @@ template <class T> struct Bounds {
     return a;
   }
   static Real constant(double x) { return exactly(T(x)); }
-  static Real fromInt(int64_t x, const Format &f) {
+  static Real fromInt(double x, const Format &f) {
     const Real exact = exactly(T(x));
     return std::abs(exact.value) <= f.wholes ? exact : rounded(exact, f);
   }

@@ -34,8 +34,8 @@ struct Machine {
     return skipped ? encode(dtype, old) : now;
   }
   static double constant(double x) { return x; }
-  static double fromInt(int64_t x, const Format &f) {
-    return f.isDouble ? static_cast<double>(x) : static_cast<double>(static_cast<float>(x));
+  static double fromInt(double x, const Format &f) {
+    return f.isDouble ? x : static_cast<double>(static_cast<float>(x));
   }
 
   static double neg(double x, const Format &) { return -x; }

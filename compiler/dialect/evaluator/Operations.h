@@ -40,7 +40,8 @@ template <class D> Action<D> product(const Site &site) {
 template <class D> Action<D> power(const Site &site) {
   const typename D::Format format(dtypeOf(site.type()));
   return [=, r = site.result(), x = site.operand(0), n = site.operand(1)](Frame<D> &frame) {
-    frame.reals[r] = ElementFunctions<D>::power(frame.reals[x], frame.ints[n], format);
+    frame.reals[r] =
+        ElementFunctions<D>::power(frame.reals[x], math::wholeNumber(frame.ints[n]), format);
   };
 }
 template <class D> Action<D> intToReal(const Site &site) {
@@ -50,17 +51,16 @@ template <class D> Action<D> intToReal(const Site &site) {
   };
 }
 
-/// Ints wrap here and are exact up to 2^53 in the scalar program.
 template <class D, auto F> Action<D> int2(const Site &site) {
   return [r = site.result(), a = site.operand(0), b = site.operand(1)](Frame<D> &frame) {
     frame.ints[r] = F(frame.ints[a], frame.ints[b]);
   };
 }
-inline int64_t addInts(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
-inline int64_t subInts(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
-inline int64_t mulInts(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
-inline int64_t maxInts(int64_t a, int64_t b) { return std::max(a, b); }
-inline int64_t minInts(int64_t a, int64_t b) { return std::min(a, b); }
+inline double addInts(double a, double b) { return a + b; }
+inline double subInts(double a, double b) { return a - b; }
+inline double mulInts(double a, double b) { return a * b; }
+inline double maxInts(double a, double b) { return std::max(a, b); }
+inline double minInts(double a, double b) { return std::min(a, b); }
 
 //===-- Truth ---------------------------------------------------------------------------------//
 
@@ -118,7 +118,7 @@ template <class D> Action<D> constant(const Site &site) {
   if (integer && site.type().isInteger(1))
     return [r, x = !integer.getValue().isZero()](Frame<D> &f) { f.truths[r] = D::decide(x); };
   if (integer)
-    return [r, x = integer.getInt()](Frame<D> &f) { f.ints[r] = x; };
+    return [r, x = double(integer.getInt())](Frame<D> &f) { f.ints[r] = x; };
   return nullptr;
 }
 
@@ -147,7 +147,7 @@ template <class D> Action<D> scalar(const Site &site) {
     return [r, s](Frame<D> &f) { f.reals[r] = D::constant(f.scalars[s]); };
   if (site.type().isInteger(1))
     return [r, s](Frame<D> &f) { f.truths[r] = D::decide(f.scalars[s] != 0); };
-  return [r, s](Frame<D> &f) { f.ints[r] = static_cast<int64_t>(f.scalars[s]); };
+  return [r, s](Frame<D> &f) { f.ints[r] = f.scalars[s]; };
 }
 
 template <class D> Action<D> read(const Site &site) {
@@ -177,12 +177,12 @@ template <class D> Action<D> size(const Site &site) {
   const bool ofTensor =
       mlir::cast<fuse::SizeOp>(site.op).getOf().getLevel() == fuse::ScopeLevel::Tensor;
   return [r = site.result(), ofTensor](Frame<D> &f) {
-    f.ints[r] = static_cast<int64_t>(ofTensor ? f.tensorSize : f.allSize);
+    f.ints[r] = static_cast<double>(ofTensor ? f.tensorSize : f.allSize);
   };
 }
 
 template <class D> Action<D> index(const Site &site) {
-  return [r = site.result()](Frame<D> &f) { f.ints[r] = static_cast<int64_t>(f.tensor); };
+  return [r = site.result()](Frame<D> &f) { f.ints[r] = static_cast<double>(f.tensor); };
 }
 
 template <class D> Action<D> skipIf(const Site &site) {

@@ -16,7 +16,7 @@ namespace fw::evaluator {
 template <class D> struct Frame {
   std::vector<typename D::Real> reals;
   std::vector<typename D::Truth> truths;
-  std::vector<int64_t> ints;
+  std::vector<double> ints; ///< whole numbers; beyond 2^53 rounded, as the scalar program does
   std::span<const double> scalars;
   std::vector<const double *> inputs;        ///< of the current tensor, by operand
   std::vector<typename D::Stored *> outputs; ///< of the current tensor, by operand
