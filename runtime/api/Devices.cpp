@@ -92,11 +92,13 @@ fw_status fw_preload(fw_context *context, const fw_program *program, int32_t dev
   return border([&] {
     ContextState &state = *need(context, "context").state;
     const ProgramState &compiled = *need(program, "program").state;
-    if (!compiled.cuda)
-      return; // on the CPU code is linked already
+    if (compiled.isForCpu())
+      return; // code is linked already
     const driver::Driver &driver = *take(state.driver());
     auto current = take(driver::CurrentContext::ofDevice(driver, device_id));
-    take(compiled.cuda->module.load(driver, state.modules));
+    for (const auto &kernel : compiled.cuda.kernels)
+      if (kernel)
+        take(kernel->module.load(driver, state.modules));
   });
 }
 

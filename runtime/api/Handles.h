@@ -81,7 +81,7 @@ struct ProgramState {
 
   std::shared_ptr<const fw::Program> program;
   launch::Program launchable;
-  std::unique_ptr<const plan::CudaKernel> cuda; ///< null for the CPU, and where there is no kernel
+  plan::CudaProgram cuda; ///< without kernels for the CPU
 
   bool isForCpu() const { return program->record.target == "cpu"; }
 };

@@ -47,7 +47,7 @@ void launchOnCuda(ContextState &context, const ProgramState &compiled,
                                 .device = place.id,
                                 .modules = &context.modules,
                                 .launches = &context.launches};
-  take(plan::launchOnce(world, program, *compiled.cuda, list, rows, stream));
+  take(plan::launchOnce(world, program, *compiled.cuda.kernels.front(), list, rows, stream));
 }
 
 } // namespace

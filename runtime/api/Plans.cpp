@@ -101,23 +101,19 @@ plan::Group makeGroup(const GivenGroups &given, size_t index, launch::Place plac
 }
 
 std::unique_ptr<plan::Plan> makePlan(ContextState &context, const GivenGroups &given,
-                                     std::vector<plan::Group> groups, launch::Place place) {
+                                     std::vector<plan::Group> groups,
+                                     const plan::PlanScalars &scalars, launch::Place place) {
   if (place.device == FW_DEVICE_CPU)
     return plan::makeCpuPlan(std::move(groups), context.executor);
-  for (const auto &program : given.programs)
-    if (!program->launchable.isOnePass())
-      throw Failure{{Code::USAGE,
-                     "expected an op of one pass over elements in a plan on a GPU, got one with "
-                     "reductions, or with one value per tensor or in all",
-                     "compile for \"cpu\""}};
   const driver::Driver &driver = *take(context.driver());
   auto current = take(driver::CurrentContext::ofDevice(driver, place.id));
-  std::vector<const plan::CudaKernel *> kernels;
+  std::vector<const plan::CudaProgram *> programs;
   for (const auto &program : given.programs)
-    kernels.push_back(program->cuda.get());
+    programs.push_back(&program->cuda);
   const std::string &target = given.programs.front()->program->request.request.target;
   return take(plan::makeCudaPlan(context.world(driver, current.get(), place.id, target),
-                                 std::move(groups), kernels));
+                                 std::move(groups), programs,
+                                 [&](size_t hyper) { return scalars.isOnDevice(hyper); }));
 }
 
 /// What a caller says of the other ranks; nothing where there are none.
@@ -167,7 +163,7 @@ fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups, size_
                               lengths);
     for (size_t g = 0; g < group_count; ++g)
       takeOf(g, scalars.set(g, scalarsOf(given.groups[g].scalars, given.groups[g].scalar_count)));
-    auto plan = makePlan(*state, given, std::move(lists), place);
+    auto plan = makePlan(*state, given, std::move(lists), scalars, place);
     *out =
         new fw_plan{state, std::move(given.programs), place, std::move(scalars), std::move(plan)};
   });

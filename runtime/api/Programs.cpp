@@ -99,25 +99,34 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
 
 namespace {
 
-std::unique_ptr<const plan::CudaKernel> describeCuda(const Program &program,
-                                                     const launch::Program &launchable) {
-  if (program.record.target == "cpu" || program.kernels.empty())
+std::unique_ptr<const plan::CudaKernel>
+describeKernel(const Program &program, const launch::Program &launchable, size_t stage) {
+  const jit::StageRecord &its = program.record.stages[stage];
+  if (its.kernel == jit::StageRecord::NO_KERNEL)
     return nullptr;
-  const jit::LaunchRecord &record = program.record.kernels.front().launch;
-  auto kernel =
-      std::make_unique<plan::CudaKernel>(program.kernels.front().image->image(), record.symbol);
+  const jit::LaunchRecord &record = program.record.kernels[size_t(its.kernel)].launch;
+  auto kernel = std::make_unique<plan::CudaKernel>(
+      program.kernels[size_t(its.kernel)].image->image(), record.symbol);
   kernel->operands = record.operands;
   for (uint32_t operand : record.operands)
     kernel->bytes.push_back(launchable.operands[operand].bytes);
   kernel->threads = unsigned(record.threads);
-  kernel->chunk = uint64_t(record.chunk);
+  kernel->chunk = uint32_t(record.chunk);
   kernel->vec = uint32_t(record.vec);
-  kernel->slots = record.slots;
+  kernel->slots = size_t(record.slots);
   kernel->doubleScalars = record.real == "f64";
-  kernel->scalars = &launchable.stages.back().scalars;
-  for (const jit::ScalarInput &input : kernel->scalars->inputs)
-    kernel->scalarInputs.push_back(input.index);
+  kernel->reduces = !its.reductions.empty();
+  if (kernel->reduces)
+    kernel->codes = plan::codesOf(program.record.stages[stage + 1].scalars);
   return kernel;
+}
+
+plan::CudaProgram describeCuda(const Program &program, const launch::Program &launchable) {
+  plan::CudaProgram cuda;
+  if (program.record.target != "cpu")
+    for (size_t stage = 0; stage < program.record.stages.size(); ++stage)
+      cuda.kernels.push_back(describeKernel(program, launchable, stage));
+  return cuda;
 }
 
 } // namespace

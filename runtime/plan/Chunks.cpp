@@ -30,7 +30,7 @@ uint64_t blocksOf(const Segment &segment, uint64_t chunk) {
 }
 
 std::vector<Chunk> planChunks(std::span<const ListSegment> list,
-                              std::span<const std::vector<uint64_t>> columns,
+                              std::span<const std::span<const uint64_t>> columns,
                               const ChunkRule &rule) {
   std::vector<Chunk> records;
   std::vector<uint64_t> addresses(columns.size());

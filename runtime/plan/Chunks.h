@@ -35,7 +35,7 @@ uint64_t blocksOf(const Segment &segment, uint64_t chunk);
 /// ListSegment::segment. Only the first record of a segment has a head: the others start on its
 /// vector boundaries.
 std::vector<Chunk> planChunks(std::span<const ListSegment> list,
-                              std::span<const std::vector<uint64_t>> columns,
+                              std::span<const std::span<const uint64_t>> columns,
                               const ChunkRule &rule);
 
 } // namespace fw::plan

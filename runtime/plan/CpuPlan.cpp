@@ -39,15 +39,8 @@ double read(const ScalarSource &source, size_t index) {
 launch::AllReduce allReduceOf(const fw_world *world, void *stream) {
   if (!world)
     return {};
-  return [world, stream](std::span<double> numbers, const char *kind) -> Result<void> {
-    const fw_status status =
-        world->all_reduce(world->user_data, numbers.data(), numbers.size(), "f64", kind, stream);
-    if (status == FW_OK)
-      return {};
-    return Error{Code(status),
-                 std::string("expected the world's all_reduce to give FW_OK for kind \"") + kind +
-                     "\", got status " + std::to_string(int(status)),
-                 "nothing was written; see what the host's collective says"};
+  return [world, stream](std::span<double> numbers, const char *kind) {
+    return allReduce(*world, numbers.data(), numbers.size(), kind, stream);
   };
 }
 

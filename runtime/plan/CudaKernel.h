@@ -1,16 +1,19 @@
-// A compiled kernel as launches on a GPU see it.
+// Compiled kernels as launches on a GPU see them.
 #pragma once
 
+#include "compiler/jit/ScalarProgram.h"
 #include "runtime/driver/Module.h"
 
+#include <bitset>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-namespace fw::jit {
-struct ScalarProgram;
-}
-
 namespace fw::plan {
+
+/// Operations of scalar programs, by their codes.
+using ScalarCodes = std::bitset<64>;
+ScalarCodes codesOf(const jit::ScalarProgram &scalars);
 
 /// Shared by every plan and launch of a program. `module` loads itself where it is first needed.
 struct CudaKernel {
@@ -24,11 +27,18 @@ struct CudaKernel {
   uint32_t vec = 1;
   size_t slots = 0;
   bool doubleScalars = false;
-  const jit::ScalarProgram *scalars = nullptr; ///< for inputs that only the device knows
-  std::vector<size_t> scalarInputs;            ///< its inputs, as places in Program::hypers
+  bool reduces = false; ///< takes fw::ReduceLaunch, else fw::ElementsLaunch
+  ScalarCodes codes;    ///< of the scalar programs that its last block can run
 
   /// Of a row of the scalar table.
   size_t rowBytes() const { return slots * (doubleScalars ? sizeof(double) : sizeof(float)); }
+  /// Its operands in a launch of so many elements.
+  uint64_t loadedBytes(uint64_t elements) const;
+};
+
+/// The kernels of a program, by stage; null where a stage has none.
+struct CudaProgram {
+  std::vector<std::unique_ptr<const CudaKernel>> kernels;
 };
 
 } // namespace fw::plan

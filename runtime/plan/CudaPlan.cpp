@@ -1,7 +1,7 @@
 #include "runtime/plan/CudaPlan.h"
 
 #include "runtime/driver/Scopes.h"
-#include "runtime/plan/CudaLaunch.h"
+#include "runtime/plan/CudaStage.h"
 
 #include <algorithm>
 
@@ -11,105 +11,267 @@ namespace {
 class CudaPlan : public Plan {
 public:
   CudaPlan(DeviceWorld given, std::vector<Group> lists)
-      : world(std::move(given)), groups(std::move(lists)) {}
-
-  Result<void> makeLaunches(std::span<const CudaKernel *const> kernels) {
-    std::vector<const CudaKernel *> distinct;
-    for (const CudaKernel *kernel : kernels)
-      if (std::ranges::find(distinct, kernel) == distinct.end())
-        distinct.push_back(kernel);
-    for (const CudaKernel *kernel : distinct) {
-      std::vector<size_t> chosen;
-      for (size_t g = 0; g < kernels.size(); ++g)
-        if (kernels[g] == kernel)
-          chosen.push_back(g);
-      auto launch = CudaLaunch::make(world, *kernel, groups, std::move(chosen));
-      if (!launch)
-        return launch.takeError();
-      launches.push_back(std::move(*launch));
+      : where(std::move(given)), groups(std::move(lists)) {
+    for (const Group &group : groups) {
+      firstTensors.push_back(tensors);
+      tensors += group.length;
     }
-    return {};
+  }
+
+  Result<void> make(std::span<const CudaProgram *const> cudaPrograms,
+                    const std::function<bool(size_t hyper)> &isOnDevice) {
+    addPrograms(cudaPrograms);
+    for (auto &program : programs)
+      if (auto made = program->columns.allocate(where); !made)
+        return made;
+    if (auto made = makeStages(); !made)
+      return made;
+    choose(isOnDevice, false, false);
+    bool usesKernel = std::ranges::any_of(stages, [](auto &stage) { return stage->hasWorld(); });
+    for (size_t s = 0; s < stages.size(); ++s) {
+      usesKernel = usesKernel || by[s] == ScalarsBy::LAUNCH;
+      if (by[s] == ScalarsBy::LAST_BLOCK || by[s] == ScalarsBy::LAUNCH)
+        if (auto made = stages[s]->allocateScalars(where); !made)
+          return made;
+    }
+    return usesKernel ? scalarsKernel.load(where, false) : Result<void>();
   }
 
   Result<void> setPointers(size_t group, size_t operand, std::span<void *const> pointers) override {
     if (Result<void> good = checkPointers(groups[group], operand, pointers); !good)
       return good;
-    for (auto &launch : launches)
-      if (Result<void> done = launch->repoint(groups, group, operand, pointers); !done)
-        return done;
+    const launch::Operand &which = groups[group].program->operands[operand];
+    if (which.scope == launch::Scope::Element)
+      return repoint(group, operand, pointers);
+    for (Group &each : groups)
+      if (which.scope == launch::Scope::All || &each == &groups[group])
+        storePointers(each, operand, pointers);
     return {};
   }
 
-  Result<void> run(const RunScalars &scalars, void *handle, const fw_world *) override {
-    auto stream = static_cast<driver::CUstream>(handle);
-    if (Result<void> usable = world.driver->checkFork(); !usable)
+  Result<void> run(const RunScalars &scalars, void *handle, const fw_world *ranks) override {
+    RunStream run{static_cast<driver::CUstream>(handle)};
+    if (Result<void> usable = where.driver->checkFork(); !usable)
       return usable;
-    auto context = driver::CurrentContext::enter(*world.driver, world.context);
+    auto context = driver::CurrentContext::enter(*where.driver, where.context);
     if (!context)
       return context.takeError();
-    Result<bool> capturing = driver::isCapturing(*world.driver, stream);
+    Result<bool> capturing = driver::isCapturing(*where.driver, run.stream);
     if (!capturing)
       return capturing.takeError();
-    std::vector<ScalarCounter> counters = countersOf(scalars, groups.size(), hyperCount());
-    for (auto &launch : launches) {
-      // The last prologue counts; those before it on the stream read one more than they find.
-      const bool isLast = launch == launches.back();
-      Result<void> ready = launch->prepare(groups, scalars,
-                                           isLast ? std::span<const ScalarCounter>(counters)
-                                                  : std::span<const ScalarCounter>(),
-                                           stream, *capturing);
-      if (!ready)
-        return ready;
-    }
-    return launchAll(stream);
+    run.capturing = *capturing;
+    if (Result<void> ready = prepare(scalars, ranks != nullptr, run); !ready)
+      return ready;
+    if (run.capturing)
+      freeze();
+    return launchAll(ranks, run.stream);
   }
 
   Stats stats() const override {
     Stats stats = countGroups(groups);
-    for (const auto &launch : launches) {
-      stats.launches += launch->launchCount();
-      stats.blocks += launch->blocks();
-      stats.workspaceBytes += launch->workspaceBytes();
+    for (const auto &program : programs)
+      stats.workspaceBytes += program->columns.workspaceBytes();
+    for (size_t s = 0; s < stages.size(); ++s) {
+      stats.launches += stages[s]->kernelCount() + stages[s]->scalarsCount(by[s]);
+      if (exchanges(s))
+        stats.launches += stages[s]->exchangeCount();
+      stats.blocks += stages[s]->blocks();
+      stats.workspaceBytes += stages[s]->workspaceBytes();
     }
     return stats;
   }
 
 private:
-  Result<void> launchAll(driver::CUstream stream) {
-    bool hasWritten = false; // tensors, by a kernel that is queued
-    for (auto &launch : launches) {
-      if (Result<void> launched = launch->launch(stream); !launched)
-        return stoppedBy(launched.takeError(), hasWritten, stream);
-      hasWritten = hasWritten || launch->blocks() > 0;
+  // --- Making ------------------------------------------------------------------------------------
+
+  void addPrograms(std::span<const CudaProgram *const> cudaPrograms) {
+    std::vector<const CudaProgram *> distinct;
+    for (const CudaProgram *program : cudaPrograms)
+      if (std::ranges::find(distinct, program) == distinct.end())
+        distinct.push_back(program);
+    size_t firstRow = 0;
+    for (const CudaProgram *program : distinct) {
+      std::vector<size_t> chosen;
+      for (size_t g = 0; g < cudaPrograms.size(); ++g)
+        if (cudaPrograms[g] == program)
+          chosen.push_back(g);
+      programs.push_back(
+          std::make_unique<PlanProgram>(*program, groups, std::move(chosen), firstRow));
+      firstRow += programs.back()->lists.entryRows.size();
+      elements += double(programs.back()->lists.elements);
+    }
+  }
+
+  Result<void> makeStages() {
+    const size_t count = programs.empty() ? 0 : programs.front()->lists.program->stages.size();
+    size_t firstReduction = 0;
+    for (size_t s = 0; s < count; ++s) {
+      auto made = CudaStage::make(where, programs, s, firstReduction,
+                                  stages.empty() ? nullptr : stages.back().get());
+      if (!made)
+        return made.takeError();
+      stages.push_back(std::move(*made));
+      firstReduction += programs.front()->lists.program->stages[s].reductions.size();
+    }
+    by.assign(stages.size(), ScalarsBy::NOBODY);
+    return {};
+  }
+
+  /// Who computes the scalars of each stage.
+  void choose(const std::function<bool(size_t hyper)> &isOnDevice, bool counts, bool withRanks) {
+    hasRanks = withRanks;
+    for (size_t s = 0; s < stages.size(); ++s)
+      by[s] = stages[s]->scalarsBy(isOnDevice, counts && s + 1 == stages.size(),
+                                   s > 0 && exchanges(s - 1));
+  }
+
+  bool exchanges(size_t s) const { return hasRanks && stages[s]->hasWorld(); }
+
+  // --- New addresses -----------------------------------------------------------------------------
+
+  Result<void> repoint(size_t group, size_t operand, std::span<void *const> pointers) {
+    for (size_t p = 0; p < programs.size(); ++p) {
+      PlanProgram &program = *programs[p];
+      if (program.lists.find(group) == program.lists.groups.size() || !program.columns.has(operand))
+        continue;
+      const uint64_t changed = program.columns.stage(groups[group], group, operand, pointers);
+      // Heads are planned for the alignment that addresses had.
+      constexpr uint64_t vectorBytes = 16;
+      const bool movesHeads = changed % vectorBytes != 0;
+      if (movesHeads)
+        for (auto &stage : stages)
+          if (Result<void> staged = stage->stage(p, operand); !staged)
+            return staged;
+      program.columns.commit();
+      if (movesHeads)
+        for (auto &stage : stages)
+          stage->commit(p, operand);
     }
     return {};
   }
 
-  /// The error of a run of which kernels are queued already, with what they leave behind.
-  Error stoppedBy(Error error, bool hasWritten, driver::CUstream stream) {
-    if (hasWritten) {
+  // --- A run -------------------------------------------------------------------------------------
+
+  /// All that may fail but for the launches.
+  Result<void> prepare(const RunScalars &scalars, bool withRanks, RunStream run) {
+    const std::vector<ScalarCounter> counters =
+        countersOf(scalars, groups.size(), groups.empty() ? 0 : hyperCount());
+    choose([&](size_t hyper) { return scalars.isOnDevice(hyper); }, !counters.empty(), withRanks);
+    for (size_t s = 0; s < stages.size(); ++s)
+      if (by[s] == ScalarsBy::LAUNCH || exchanges(s))
+        if (auto loaded = scalarsKernel.load(where, run.capturing); !loaded)
+          return loaded;
+    for (auto &program : programs)
+      if (auto updated = program->columns.update(where, run.stream, run.capturing); !updated)
+        return updated;
+    reduced.clear();
+    for (size_t s = 0; s < stages.size(); ++s) {
+      if (auto ready = stages[s]->prepareKernels(where, run, reduced); !ready)
+        return ready;
+      if (exchanges(s))
+        if (auto ready = stages[s]->prepareExchange(where, run, reduced); !ready)
+          return ready;
+    }
+    const RunInputs inputs{groups, scalars, firstTensors, elements, reduced};
+    for (size_t s = 0; s < stages.size(); ++s) {
+      const bool isLast = s + 1 == stages.size();
+      if (auto ready = stages[s]->prepareScalars(where, inputs,
+                                                 isLast ? std::span<const ScalarCounter>(counters)
+                                                        : std::span<const ScalarCounter>(),
+                                                 by[s], run);
+          !ready)
+        return ready;
+    }
+    for (size_t s = 0; s + 1 < stages.size(); ++s)
+      if (auto ready = stages[s]->prepareTail(where, *stages[s + 1], exchanges(s), run); !ready)
+        return ready;
+    return {};
+  }
+
+  void freeze() {
+    for (auto &program : programs)
+      program->columns.freeze();
+    for (auto &stage : stages)
+      stage->freeze();
+  }
+
+  Result<void> launchAll(const fw_world *ranks, driver::CUstream stream) {
+    for (size_t s = 0; s < stages.size(); ++s) {
+      CudaStage &stage = *stages[s];
+      const bool isLast = s + 1 == stages.size();
+      Progress progress{.hasScalars = isLast && by[s] == ScalarsBy::LAST_BLOCK};
+      auto queued = stage.launchScalars(where, scalarsKernel, stream);
+      if (queued) {
+        progress.hasScalars = progress.hasScalars || (isLast && by[s] == ScalarsBy::LAUNCH);
+        queued = stage.launchKernels(where, stream, progress.kernels);
+      }
+      if (!queued)
+        return isLast ? stoppedBy(queued.takeError(), progress, stream) : queued.takeError();
+      if (exchanges(s))
+        if (auto queued = stage.exchange(where, scalarsKernel, *ranks, stream); !queued)
+          return queued;
+    }
+    return {};
+  }
+
+  /// What is queued of the last stage.
+  struct Progress {
+    bool hasScalars = false;
+    size_t kernels = 0;
+  };
+
+  /// The error of a run of which parts are queued already, with what they leave behind.
+  Error stoppedBy(Error error, const Progress &progress, driver::CUstream stream) {
+    if (progress.kernels > 0) {
       error.text += ", behind kernels of the same run: some groups have had this step";
       error.remedy += "; restore the tensors and the step before the next run";
-    } else if (!launches.back()->takeBack(stream)) {
+      return error;
+    }
+    if (!progress.hasScalars)
+      return error;
+    const DeviceScalars &scalars = stages.back()->firstScalars().onDevice();
+    if (scalars.launch().storeCount > 0) {
+      error.text += ", behind the scalars of the same run: the operands that have one value per "
+                    "tensor or in all, and the step, may be those behind it";
+      error.remedy += "; restore them before the next run";
+    } else if (scalars.launch().counterCount > 0 && !takeBack(scalars, stream)) {
       error.text += ", and the step that was counted for it cannot be taken back";
       error.remedy += "; restore the step before the next run";
     }
     return error;
   }
 
-  size_t hyperCount() const { return groups.empty() ? 0 : groups.front().program->hypers.size(); }
+  /// In the order of the stream. Whether a run was skipped, and so not counted, only the device
+  /// knows.
+  bool takeBack(const DeviceScalars &scalars, driver::CUstream stream) {
+    return scalars.launch().skip == ScalarsLaunch::NEVER && scalarsKernel.isLoaded() &&
+           scalarsKernel.launch(where, scalars.takingBack(), stream);
+  }
 
-  const DeviceWorld world;
+  size_t hyperCount() const { return groups.front().program->hypers.size(); }
+
+  const DeviceWorld where;
   std::vector<Group> groups;
-  std::vector<std::unique_ptr<CudaLaunch>> launches;
+  std::vector<size_t> firstTensors; ///< by group
+  size_t tensors = 0;
+  double elements = 0;
+  PlanPrograms programs;
+  std::vector<std::unique_ptr<CudaStage>> stages;
+  ScalarsKernel scalarsKernel;
+
+  // Of the run that was prepared last.
+  std::vector<ScalarsBy> by; ///< stage
+  bool hasRanks = false;
+  std::vector<ReducedPlace> reduced;
 };
 
 } // namespace
 
 Result<std::unique_ptr<Plan>> makeCudaPlan(DeviceWorld world, std::vector<Group> groups,
-                                           std::span<const CudaKernel *const> kernels) {
+                                           std::span<const CudaProgram *const> programs,
+                                           const std::function<bool(size_t hyper)> &isOnDevice) {
   auto plan = std::make_unique<CudaPlan>(std::move(world), std::move(groups));
-  if (Result<void> made = plan->makeLaunches(kernels); !made)
+  if (Result<void> made = plan->make(programs, isOnDevice); !made)
     return made.takeError();
   return std::unique_ptr<Plan>(std::move(plan));
 }

@@ -7,10 +7,11 @@
 
 namespace fw::plan {
 
-/// Loads kernels and fills tables; `kernels[i]` is that of groups[i], and groups that have the same
-/// share a launch.
+/// Loads kernels and fills tables; `programs[i]` is that of groups[i], and groups that have the
+/// same share launches. `isOnDevice`: of a hyper, that some group has it in device memory.
 Result<std::unique_ptr<Plan>> makeCudaPlan(DeviceWorld world, std::vector<Group> groups,
-                                           std::span<const CudaKernel *const> kernels);
+                                           std::span<const CudaProgram *const> programs,
+                                           const std::function<bool(size_t hyper)> &isOnDevice);
 
 /// Queues a list without tables: several launches where it has more segments than parameters hold.
 /// The context is the stream's, whatever `world` says; for the legacy default stream the current

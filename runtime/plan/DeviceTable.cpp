@@ -11,16 +11,24 @@ Result<DeviceTable> DeviceTable::make(const DeviceWorld &world, size_t capacity)
   return table;
 }
 
-Result<void> DeviceTable::renew(const DeviceWorld &world, size_t bytes) {
+Result<void> DeviceTable::renew(const DeviceWorld &world, size_t bytes,
+                                std::span<const std::byte> initial) {
   auto fresh = driver::DeviceMemory::allocate(*world.driver, *world.allocator, world.device, bytes);
   if (!fresh)
     return fresh.takeError();
+  if (auto sent = driver::uploadFresh(*world.driver, fresh->address(), initial); !sent)
+    return sent;
   if (memory.address())
     retired.push_back(std::move(memory));
   memory = std::move(*fresh);
   capacity = bytes;
   frozen = used = false;
   return {};
+}
+
+Result<void> DeviceTable::renewFrozen(const DeviceWorld &world,
+                                      std::span<const std::byte> initial) {
+  return frozen ? renew(world, capacity, initial) : Result<void>();
 }
 
 Result<void> DeviceTable::update(const DeviceWorld &world, std::span<const std::byte> bytes,
@@ -48,18 +56,20 @@ Result<void> DeviceTable::update(const DeviceWorld &world, std::span<const std::
   return {};
 }
 
-Result<MirroredTable> MirroredTable::make(const DeviceWorld &world, size_t capacity) {
+Result<MirroredTable> MirroredTable::make(const DeviceWorld &world, size_t capacity,
+                                          bool isWritten) {
   auto table = DeviceTable::make(world, capacity);
   if (!table)
     return table.takeError();
   MirroredTable made;
   made.table = std::move(*table);
+  made.isWritten = isWritten;
   return made;
 }
 
 Result<void> MirroredTable::update(const DeviceWorld &world, std::span<const std::byte> bytes,
                                    driver::CUstream stream, bool capturing) {
-  if (std::ranges::equal(bytes, held))
+  if (std::ranges::equal(bytes, held) && !(isWritten && table.isFrozen()))
     return {};
   held.clear(); // what the device has is unknown if the copy fails
   if (auto updated = table.update(world, bytes, stream, capturing); !updated)

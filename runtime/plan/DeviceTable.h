@@ -22,11 +22,21 @@ struct DeviceWorld {
   std::function<Result<driver::Module *>()> scalarsModule;
 };
 
+/// `target = make(...)`, for members.
+template <class Table, class... Arguments>
+Result<void> remake(Table &target, const DeviceWorld &world, Arguments... arguments) {
+  auto made = Table::make(world, arguments...);
+  if (!made)
+    return made.takeError();
+  target = std::move(*made);
+  return {};
+}
+
 /// The bytes of a list, as tables take them.
 std::span<const std::byte> tableBytes(const auto &items) { return std::as_bytes(std::span(items)); }
 
-/// A version that a captured graph reads is never written again: a change makes a new version, and
-/// the old one stays until the plan ends.
+/// A version that a captured graph has is never written again, by nobody but the graph: a change
+/// makes a new version, and the old one stays until the plan ends.
 class DeviceTable {
 public:
   /// Room for `capacity` bytes; none are read before the first update.
@@ -37,15 +47,20 @@ public:
   Result<void> update(const DeviceWorld &world, std::span<const std::byte> bytes,
                       driver::CUstream stream, bool capturing);
 
+  /// For memory that launches write: new memory where a graph has this, beginning with `initial`.
+  Result<void> renewFrozen(const DeviceWorld &world, std::span<const std::byte> initial = {});
+
   /// A graph has taken the address.
   void freeze() { frozen = true; }
+  bool isFrozen() const { return frozen; }
 
   uint64_t address() const { return memory.address(); }
   size_t workspaceBytes() const;
 
 private:
   /// New memory; where there is none, everything stays as it is.
-  Result<void> renew(const DeviceWorld &world, size_t bytes);
+  Result<void> renew(const DeviceWorld &world, size_t bytes,
+                     std::span<const std::byte> initial = {});
 
   driver::DeviceMemory memory;
   std::vector<driver::DeviceMemory> retired;
@@ -57,7 +72,9 @@ private:
 /// A table that is sent only when it changed.
 class MirroredTable {
 public:
-  static Result<MirroredTable> make(const DeviceWorld &world, size_t capacity);
+  /// `isWritten`: launches write to it what the host need not know, so no graph may share it.
+  static Result<MirroredTable> make(const DeviceWorld &world, size_t capacity,
+                                    bool isWritten = false);
   Result<void> update(const DeviceWorld &world, std::span<const std::byte> bytes,
                       driver::CUstream stream, bool capturing);
   void freeze() { table.freeze(); }
@@ -66,6 +83,7 @@ public:
 
 private:
   DeviceTable table;
+  bool isWritten = false;
   std::vector<std::byte> held; ///< by the device
 };
 

@@ -93,4 +93,15 @@ Result<void> checkSharedOperands(std::span<const Group> groups) {
   return {};
 }
 
+Result<void> allReduce(const fw_world &ranks, void *data, size_t count, const char *kind,
+                       void *stream) {
+  const fw_status status = ranks.all_reduce(ranks.user_data, data, count, "f64", kind, stream);
+  if (status == FW_OK)
+    return {};
+  return Error{Code(status),
+               std::string("expected the world's all_reduce to give FW_OK for kind \"") + kind +
+                   "\", got status " + std::to_string(int(status)),
+               "nothing was written; see what the host's collective says"};
+}
+
 } // namespace fw::plan

@@ -49,6 +49,10 @@ Stats countGroups(std::span<const Group> groups);
 /// USAGE where groups name other memory than the first for an operand with one value in all.
 Result<void> checkSharedOperands(std::span<const Group> groups);
 
+/// Asks the host to reduce `count` f64 numbers at `data` over all ranks, in place.
+Result<void> allReduce(const fw_world &ranks, void *data, size_t count, const char *kind,
+                       void *stream);
+
 /// Runs the stages of all groups on the CPU, group after group.
 std::unique_ptr<Plan> makeCpuPlan(std::vector<Group> groups, const launch::Executor &executor);
 

@@ -37,11 +37,10 @@ bool RunScalars::variesByEntry(std::span<const size_t> chosen) const {
   return false;
 }
 
-bool RunScalars::readsDevice() const {
-  for (size_t hyper = 0; hyper < hypers; ++hyper)
-    for (size_t group = 0; group < groups.size(); ++group)
-      if (find(group, hyper).source.kind == Kind::Data)
-        return true;
+bool RunScalars::isOnDevice(size_t hyper) const {
+  for (size_t group = 0; group < groups.size(); ++group)
+    if (find(group, hyper).source.kind == Kind::Data)
+      return true;
   return false;
 }
 
@@ -104,6 +103,11 @@ Result<RunScalars> PlanScalars::resolve(const launch::ScalarArray &given) const 
       if (run.find(group, hyper).source.kind == Kind::Missing)
         return launch::missingScalar(hypers[hyper]);
   return run;
+}
+
+bool PlanScalars::isOnDevice(size_t hyper) const {
+  return std::ranges::any_of(
+      groups, [&](const auto &sources) { return sources[hyper].kind == Kind::Data; });
 }
 
 } // namespace fw::plan

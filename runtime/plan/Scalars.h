@@ -21,8 +21,8 @@ public:
 
   /// True when the entries of some of these groups have different values.
   bool variesByEntry(std::span<const size_t> groups) const;
-  /// True when a number in device memory is read.
-  bool readsDevice() const;
+  /// True when some group has a hyper in device memory.
+  bool isOnDevice(size_t hyper) const;
 
   /// Values of all hypers for an entry of a group, in memory the host may read. Numbers in device
   /// memory are left out (0).
@@ -46,7 +46,8 @@ public:
   /// The sources of a run; USAGE where a hyper has none.
   Result<RunScalars> resolve(const launch::ScalarArray &given) const;
 
-  size_t hyperCount() const { return hypers.size(); }
+  /// True when some group says that a hyper is in device memory.
+  bool isOnDevice(size_t hyper) const;
 
 private:
   std::vector<launch::Hyper> hypers;

@@ -12,14 +12,18 @@ void appendSegments(const launch::TensorList &list, size_t group, std::vector<Se
   }
 }
 
-uint64_t addressOf(const launch::TensorList &list, const SegmentPlace &segment, size_t operand) {
-  const void *base = list.pointers[segment.entry * list.operands + operand];
+uint64_t addressOf(const launch::TensorList &list, const SegmentPlace &segment, size_t operand,
+                   const void *base) {
   if (!base)
     return 0;
   if (list.entries[segment.entry].loops.empty())
     return reinterpret_cast<uint64_t>(base);
   return reinterpret_cast<uint64_t>(base) +
          uint64_t(launch::runOffset(list.entries[segment.entry], segment.run, operand));
+}
+
+uint64_t addressOf(const launch::TensorList &list, const SegmentPlace &segment, size_t operand) {
+  return addressOf(list, segment, operand, list.pointers[segment.entry * list.operands + operand]);
 }
 
 } // namespace fw::plan

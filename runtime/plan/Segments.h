@@ -22,5 +22,8 @@ void appendSegments(const launch::TensorList &list, size_t group, std::vector<Se
 
 /// Address of an operand's first element of a segment; 0 where the operand is absent.
 uint64_t addressOf(const launch::TensorList &list, const SegmentPlace &segment, size_t operand);
+/// The same where the entry's operand stands at `base`.
+uint64_t addressOf(const launch::TensorList &list, const SegmentPlace &segment, size_t operand,
+                   const void *base);
 
 } // namespace fw::plan

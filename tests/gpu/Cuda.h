@@ -34,6 +34,7 @@ enum : unsigned { NON_BLOCKING = 1 };
   X(cuMemFree_v2, (uint64_t address))                                                              \
   X(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))                                \
   X(cuMemFreeHost, (void *address))                                                                \
+  X(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, Handle stream))                  \
   X(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, Handle stream))            \
   X(cuMemsetD8Async, (uint64_t to, unsigned char value, size_t bytes, Handle stream))              \
   X(cuStreamCreate, (Handle * stream, unsigned flags))                                             \

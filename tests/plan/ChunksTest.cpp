@@ -23,7 +23,8 @@ std::vector<Chunk> plan(std::vector<uint64_t> counts, std::array<uint64_t, 2> at
     columns[0].push_back(at[0]);
     columns[1].push_back(at[1]);
   }
-  return planChunks(list, columns, rule);
+  const std::vector<std::span<const uint64_t>> spans(columns.begin(), columns.end());
+  return planChunks(list, spans, rule);
 }
 
 TEST(chunks, an_aligned_tensor_has_no_head) {

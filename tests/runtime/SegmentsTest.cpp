@@ -159,7 +159,8 @@ TEST(PlanScalars, dataMakesRowsOfTheDevice) {
   const std::vector<fw_scalar> given = {resident};
   auto run = scalars.resolve(arrayOf(given));
   ASSERT_TRUE(run) << render(run.error());
-  EXPECT_TRUE(run->readsDevice());
+  EXPECT_TRUE(run->isOnDevice(0));
+  EXPECT_FALSE(run->isOnDevice(1));
   const size_t first = 0;
   EXPECT_TRUE(run->variesByEntry({&first, 1}));
   EXPECT_EQ(run->find(1, 0).first, 2u);

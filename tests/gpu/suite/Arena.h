@@ -46,21 +46,31 @@ private:
 /// Every scalar of a kernel that is no step, away from its default.
 Scalars unusualScalars(const Kernel &kernel);
 
-/// Tensors of a list with values, before any run. Both devices run over copies of `bytes`.
+/// What tensors hold at first.
+enum class Values {
+  ANY,   ///< infinities, NaN, huge and tiny numbers too
+  USUAL, ///< numbers around one
+};
+
+/// Tensors of a list with values, before any run. Both devices run over copies of `bytes`. Operands
+/// with one value per tensor or in all have tensors of one element.
 class Arena {
 public:
-  Arena(const Kernel &kernel, List list, uint64_t seed);
+  Arena(const Kernel &kernel, List list, uint64_t seed, Values values = Values::ANY);
 
   const Kernel &kernel;
   const List list;
   Bytes bytes;
 
-  /// The tensors as they lie in a copy of the block at `base`.
+  /// The tensors as they lie in a copy of the block at `base`, in the order of the C API.
   std::vector<fw_tensor> tensors(void *base, fw_device device, int32_t deviceId = 0) const;
-  /// Where operand k of entry e starts in the block.
-  size_t offset(size_t entry, size_t operand) const { return views[entry][operand].offset; }
+  /// Where operand k of entry e, or of all, starts in the block.
+  size_t offset(size_t entry, size_t operand) const;
   /// All elements of an operand, entry after entry, in the order of their indices.
   std::vector<uint64_t> words(const Bytes &image, size_t operand) const;
+
+  /// The same, decoded.
+  std::vector<double> numbers(const Bytes &image, const std::string &operand) const;
 
   /// What `image`, a block after a run, has that `expected` has not; NaN is NaN. Empty: nothing.
   std::string compare(const Bytes &image, const Bytes &expected) const;
@@ -70,15 +80,18 @@ public:
 
 private:
   struct View {
+    size_t entry = 0, operand = 0;
     size_t offset = 0;
     std::vector<size_t> places; ///< of all elements in the block
   };
   void place(size_t entry, size_t operand);
-  void fill(Random &random);
+  void fill(Random &random, Values values);
+  fw_tensor tensor(const View &view, void *base, fw_device device, int32_t deviceId) const;
   std::string checkGuards(const Bytes &image) const;
   std::string describe(size_t byte) const;
+  std::string nameOf(const View &view) const;
 
-  std::vector<std::vector<View>> views; ///< [entry][operand]
+  std::vector<View> views; ///< in the order of the C API
 };
 
 } // namespace suite

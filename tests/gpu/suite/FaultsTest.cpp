@@ -6,25 +6,7 @@ namespace {
 
 const List list = vectors({3, 0, 700, 33});
 
-class Faults : public FakeTest {
-protected:
-  /// Makes the 1st, 2nd ... call of a driver's function fail until `work` does not meet one.
-  /// After each failure `check` is called. The number of failures.
-  int failEvery(const char *function, int result, fw_status expected,
-                const std::function<fw_status()> &work, const std::function<void()> &check) {
-    for (int nth = 1;; ++nth) {
-      EXPECT_TRUE(gpu.fake.fail(function, unsigned(nth), result)) << function;
-      const fw_status status = work();
-      gpu.fake.heal();
-      if (status == FW_OK)
-        return nth - 1;
-      EXPECT_EQ(status, expected) << function << " " << nth << ": " << api::lastError();
-      check();
-      if (nth == 100)
-        return nth;
-    }
-  }
-};
+class Faults : public FakeTest {};
 
 TEST_F(Faults, plans_are_made_whole_or_not_at_all) {
   const Kernel &adamw = compiled("adamw"), &narrow = compiled("adamw_grad_bf16");

@@ -38,13 +38,9 @@ void Fake::useTwins(const ProgramRow &row, const std::string &target) const {
   std::string real = target;
   if (real.starts_with("compute_"))
     real = "sm_" + real.substr(real.find('_') + 1);
-  for (const std::string &name : {row.name(), std::string("fw_scalars")}) {
-    const fake_cuda_kernel *twin = findTwin(name.c_str(), real.c_str());
-    if (!twin)
-      ADD_FAILURE() << "no twin of " << name << " for " << real << ": add it in Programs.cpp";
-    else
+  for (const std::string &name : {row.name(), std::string("fw_scalars")})
+    for (size_t k = 0; const fake_cuda_kernel *twin = findTwin(name.c_str(), real.c_str(), k); ++k)
       EXPECT_TRUE(register_kernel(twin));
-  }
 }
 
 // --- The process's devices -----------------------------------------------------------------------
@@ -168,5 +164,21 @@ void FakeTest::SetUp() {
 }
 
 void FakeTest::TearDown() { GpuTest::TearDown(); }
+
+int FakeTest::failEvery(const char *function, int result, fw_status expected,
+                        const std::function<fw_status()> &work,
+                        const std::function<void()> &check) {
+  for (int nth = 1;; ++nth) {
+    EXPECT_TRUE(gpu.fake.fail(function, unsigned(nth), result)) << function;
+    const fw_status status = work();
+    gpu.fake.heal();
+    if (status == FW_OK)
+      return nth - 1;
+    EXPECT_EQ(status, expected) << function << " " << nth << ": " << api::lastError();
+    check();
+    if (nth == 100)
+      return nth;
+  }
+}
 
 } // namespace suite

@@ -6,6 +6,7 @@
 #include "tests/gpu/suite/Programs.h"
 #include "tests/runtime/Api.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,13 @@ struct Fake {
 #define FAKE_CUDA(result, name, arguments) result(*name) arguments = nullptr;
 #include "tests/driver/fake/control.def"
 #undef FAKE_CUDA
-  const fake_cuda_kernel *(*findTwin)(const char *program, const char *target) = nullptr;
+  const fake_cuda_kernel *(*findTwin)(const char *program, const char *target,
+                                      size_t index) = nullptr;
 
   /// False where the driver is a real one.
   bool open(void *driver);
   /// Kernels that are loaded from now on run as the twins of this program for a target: symbols do
-  /// not tell programs apart.
+  /// not tell programs apart. A program may have none.
   void useTwins(const ProgramRow &row, const std::string &target) const;
 };
 
@@ -75,6 +77,10 @@ class FakeTest : public GpuTest {
 protected:
   void SetUp() override;
   void TearDown() override;
+  /// Makes the 1st, 2nd ... call of a driver's function fail until `work` does not meet one.
+  /// After each failure `check` is called. The number of failures.
+  int failEvery(const char *function, int result, fw_status expected,
+                const std::function<fw_status()> &work, const std::function<void()> &check);
 };
 
 } // namespace suite

@@ -12,6 +12,13 @@ size_t Kernel::operand(const std::string &name) const {
   return 0;
 }
 
+bool Kernel::isOnePass() const {
+  for (const OperandInfo &operand : operands)
+    if (!operand.isElement())
+      return false;
+  return kernels == 1;
+}
+
 std::string Kernel::step() const {
   for (const ScalarInfo &scalar : scalars)
     if (scalar.isStep)
@@ -46,7 +53,7 @@ void describeOperands(Kernel &kernel) {
     info.struct_size = sizeof info;
     EXPECT_EQ(fw_request_operand(kernel.request.get(), k, &info), FW_OK) << api::lastError();
     kernel.operands.push_back(
-        {info.name, info.role, info.dtype, info.read != 0, info.written != 0});
+        {info.name, info.role, info.dtype, info.read != 0, info.written != 0, info.scope});
   }
 }
 
@@ -64,7 +71,11 @@ void describeScalars(Kernel &kernel) {
 void describeSchedule(Kernel &kernel) {
   fw_kernel_info info = {};
   info.struct_size = sizeof info;
-  EXPECT_EQ(fw_program_kernel(kernel.gpu.get(), 0, &info), FW_OK) << api::lastError();
+  kernel.kernels = fw_program_kernel_count(kernel.gpu.get());
+  if (kernel.kernels == 0)
+    return;
+  EXPECT_EQ(fw_program_kernel(kernel.gpu.get(), kernel.kernels - 1, &info), FW_OK)
+      << api::lastError();
   const std::string schedule = info.schedule;
   const size_t at = schedule.find("vec=");
   EXPECT_NE(at, schedule.npos) << schedule;

@@ -10,6 +10,10 @@ namespace suite {
 struct OperandInfo {
   std::string name, role, dtype;
   bool read = false, written = false;
+  std::string scope = "element";
+
+  bool isElement() const { return scope == "element"; }
+  bool isOfAll() const { return scope == "all"; }
 };
 
 struct ScalarInfo {
@@ -24,9 +28,13 @@ struct Kernel {
   api::Program gpu, cpu;
   std::vector<OperandInfo> operands;
   std::vector<ScalarInfo> scalars;
-  int64_t chunk = 0, vector = 0; ///< of the GPU's kernel, in elements
+  int64_t chunk = 0, vector = 0; ///< of the GPU's last kernel, in elements
+  size_t kernels = 0;            ///< on the GPU
 
   size_t operand(const std::string &name) const;
+  /// False for what reduces or has numbers of tensors or of all: sums differ between devices, and
+  /// one-shot launches do not have it.
+  bool isOnePass() const;
   /// Name of the step; "" where the op has none.
   std::string step() const;
 };

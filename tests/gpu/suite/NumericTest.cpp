@@ -1,5 +1,6 @@
-// Every program of the suite over every list: within the bounds of the reference, bit for bit what
-// the CPU backend computes, and nothing else written. By plans and by one-shot launches.
+// Every program of the suite over every list: within the bounds of the reference, and nothing else
+// written; without reductions bit for bit what the CPU backend computes. By plans and by one-shot
+// launches.
 #include "tests/gpu/suite/Trial.h"
 
 namespace suite {
@@ -28,15 +29,20 @@ TEST_P(Numeric, plans_and_launches_are_right_to_the_bit) {
     if (!isTaken(kernel, ++number))
       continue;
     const Scalars scalars = scalarsFor(kernel, number);
-    Trial onDevice(context(), onGpu, {{&kernel, list.list}}, number);
-    Trial reference(context(), onCpu, {{&kernel, list.list}}, number);
+    const Values values = kernel.isOnePass() || number % 2 ? Values::ANY : Values::USUAL;
+    const std::vector<GroupSpec> groups = {{&kernel, list.list, {}, values}};
+    Trial onDevice(context(), onGpu, groups, number), reference(context(), onCpu, groups, number);
     onDevice.run(scalars);
     reference.run(scalars);
-    expectSame(onDevice, reference);
     EXPECT_EQ(onDevice.arena().check(onDevice.image(), scalars), "");
-    onDevice.reset();
-    onDevice.launch(scalars);
-    expectSame(onDevice, reference);
+    if (kernel.isOnePass()) {
+      expectSame(onDevice, reference);
+      onDevice.reset();
+      onDevice.launch(scalars);
+      expectSame(onDevice, reference);
+    } else {
+      EXPECT_EQ(reference.arena().check(reference.image(), scalars), "");
+    }
     if (HasFailure())
       return;
   }

@@ -138,7 +138,8 @@ TEST_F(Pointers, wrong_ones_change_nothing) {
   std::vector<void *> to = onDevice.others("g");
   EXPECT_FAULT(fw_plan_set_pointers(plan, 0, "g", to.data(), to.size() - 1), FW_USAGE,
                "one address per entry of the group, 5, got 4");
-  EXPECT_FAULT(fw_plan_set_pointers(plan, 0, "q", to.data(), to.size()), FW_USAGE, "got q");
+  EXPECT_FAULT(fw_plan_set_pointers(plan, 0, "q", to.data(), to.size()), FW_USAGE,
+               "fw_request_operand lists them");
   EXPECT_FAULT(fw_plan_set_pointers(plan, 1, "g", to.data(), to.size()), FW_USAGE,
                "one of 1 groups, got 1");
   EXPECT_FAULT(fw_plan_set_pointers(plan, 0, "g", nullptr, to.size()), FW_USAGE, "got NULL");

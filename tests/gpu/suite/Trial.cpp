@@ -1,5 +1,7 @@
 #include "tests/gpu/suite/Trial.h"
 
+#include <algorithm>
+
 namespace suite {
 
 // --- Memory --------------------------------------------------------------------------------------
@@ -50,25 +52,35 @@ Trial::Trial(fw_context *context, Place place, std::vector<GroupSpec> given, uin
     : context(context), place(place), groups(std::move(given)) {
   GroupArray array(place);
   for (size_t g = 0; g < groups.size(); ++g) {
-    arenas.push_back(std::make_unique<Arena>(*groups[g].kernel, groups[g].list, seed + g));
+    const GroupSpec &group = groups[g];
+    arenas.push_back(std::make_unique<Arena>(*group.kernel, group.list, seed + g, group.values));
     blocks.push_back(std::make_unique<Block>(context, place, arenas[g]->bytes));
-    array.add(*groups[g].kernel, arenas[g]->tensors(blocks[g]->data(), place.device, place.id),
-              groups[g].scalars);
+    array.add(*group.kernel, tensorsOf(g), group.scalars);
   }
   const std::vector<fw_plan_group> &all = array.array();
   made = api::make<api::Plan>(
       [&](fw_plan **out) { return fw_plan_create(context, all.data(), all.size(), out); });
 }
 
-void Trial::run(const Scalars &scalars, cuda::Handle stream) {
+std::vector<fw_tensor> Trial::tensorsOf(size_t g) const {
+  std::vector<fw_tensor> tensors = arenas[g]->tensors(base(g), place.device, place.id);
+  const std::vector<fw_tensor> first = arenas[0]->tensors(base(0), place.device, place.id);
+  const size_t shared =
+      size_t(std::ranges::count_if(groups[g].kernel->operands, &OperandInfo::isOfAll));
+  for (size_t i = 0; i < shared; ++i)
+    tensors[tensors.size() - shared + i].data = first[first.size() - shared + i].data;
+  return tensors;
+}
+
+void Trial::run(const Scalars &scalars, cuda::Handle stream, const fw_world *world) {
   const std::vector<fw_scalar> &given = scalars.array();
-  EXPECT_OK(fw_plan_run(made.get(), given.data(), given.size(), stream, nullptr));
+  EXPECT_OK(fw_plan_run(made.get(), given.data(), given.size(), stream, world));
 }
 
 void Trial::launch(const Scalars &scalars, cuda::Handle stream) {
   const std::vector<fw_scalar> &given = scalars.array();
   for (size_t g = 0; g < groups.size(); ++g) {
-    auto tensors = arenas[g]->tensors(blocks[g]->data(), place.device, place.id);
+    auto tensors = tensorsOf(g);
     const Kernel &kernel = *groups[g].kernel;
     const api::Program &program = place.device == FW_DEVICE_CPU ? kernel.cpu : kernel.gpu;
     EXPECT_OK(fw_launch(context, program.get(), tensors.data(), tensors.size(), given.data(),

@@ -55,14 +55,17 @@ struct GroupSpec {
   const Kernel *kernel = nullptr;
   List list;
   Scalars scalars = {};
+  Values values = Values::ANY;
 };
 
+/// Groups name the tensors of the first one for operands with one value in all.
 class Trial {
 public:
   Trial(fw_context *context, Place place, std::vector<GroupSpec> groups, uint64_t seed = 1);
 
   fw_plan *plan() const { return made.get(); }
-  void run(const Scalars &scalars = {}, cuda::Handle stream = nullptr);
+  void run(const Scalars &scalars = {}, cuda::Handle stream = nullptr,
+           const fw_world *world = nullptr);
   /// One fw_launch for each group.
   void launch(const Scalars &scalars = {}, cuda::Handle stream = nullptr);
   /// The tensors as they were at first.
@@ -79,6 +82,8 @@ public:
   void *base(size_t group = 0) const { return blocks[group]->data(); }
 
 private:
+  std::vector<fw_tensor> tensorsOf(size_t group) const;
+
   fw_context *context;
   const Place place;
   std::vector<GroupSpec> groups;

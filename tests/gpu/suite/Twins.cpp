@@ -56,14 +56,16 @@ const BundledKernel *findFile(const char *file) {
 
 } // namespace
 
-/// The twin of a program for a target; null: there is none. Valid as long as the process.
+/// The twin of kernel `index` of a program for a target; null: it has fewer. Valid as long as the
+/// process.
 extern "C" FAKE_CUDA_EXPORT const fake_cuda_kernel *fw_gpu_twin(const char *program,
-                                                                const char *target) {
+                                                                const char *target, size_t index) {
   static std::list<fake_cuda_kernel> made;
   if (std::strcmp(program, scalarsTwin.symbol) == 0)
-    return &scalarsTwin;
+    return index == 0 ? &scalarsTwin : nullptr;
   for (const TwinName *name = twinNames; name->program; ++name)
-    if (std::strcmp(name->program, program) == 0 && std::strcmp(name->target, target) == 0)
+    if (std::strcmp(name->program, program) == 0 && std::strcmp(name->target, target) == 0 &&
+        index-- == 0)
       if (const BundledKernel *kernel = findFile(name->file)) {
         made.push_back(
             {kernel->symbol, unsigned(kernel->threads), kernel->parameterBytes, kernel, runTwin});

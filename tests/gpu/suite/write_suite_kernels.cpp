@@ -51,11 +51,14 @@ public:
   }
   ~Output() { names << "    {nullptr, nullptr, nullptr}};\n"; }
 
-  void add(const std::string &program, const std::string &target, const std::string &text) {
-    const std::string file = program + "." + target + ".cu";
-    std::ofstream(folder / file) << text;
-    lists[count++ % lists.size()] << (folder / file).string() << "\n";
-    names << "    {\"" << program << "\", \"" << target << "\", \"" << file << "\"},\n";
+  void add(const std::string &program, const std::string &target,
+           const std::vector<std::string> &texts) {
+    for (size_t k = 0; k < texts.size(); ++k) {
+      const std::string file = program + "." + target + "." + std::to_string(k) + ".cu";
+      std::ofstream(folder / file) << texts[k];
+      lists[count++ % lists.size()] << (folder / file).string() << "\n";
+      names << "    {\"" << program << "\", \"" << target << "\", \"" << file << "\"},\n";
+    }
   }
 
 private:
@@ -75,7 +78,7 @@ int main(int argc, char **argv) {
   Output output(argv[1], argv[2], {argv + 4, argv + argc});
   for (const suite::ProgramRow &row : suite::programRows())
     for (const std::string &target : suite::targetsOf(row))
-      output.add(row.name(), target, need(lower(need(resolve(requestOf(row, target))))).sources[0]);
+      output.add(row.name(), target, need(lower(need(resolve(requestOf(row, target))))).sources);
   std::ofstream(argv[3]) << "#include \"tests/emulator/KernelText.h\"\n\n"
                          << need(lowerScalars("sm_90")).sources[0]; // on the host, of every arch
   return 0;
