@@ -80,15 +80,18 @@ Result<Features> Features::parse(StringRef text) {
   if (known.empty())
     return Error{Code::USAGE,
                  "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got '" +
-                     text.str() + "'"};
+                     text.str() + "'",
+                 "put + before each feature, or leave the setting out for those of this machine"};
   llvm::StringMap<bool> asked;
   llvm::SmallVector<StringRef> words;
   rest.split(words, '+', -1, false);
   for (StringRef word : words) {
     word = word.rtrim(", ");
     if (llvm::none_of(kRows, [&](const Row &row) { return row.arch == arch && row.name == word; }))
-      return Error{Code::USAGE, "expected a CPU feature of " + arch.str() + " (" + known +
-                                    "), got '" + word.str() + "'"};
+      return Error{Code::USAGE,
+                   "expected a CPU feature of " + arch.str() + " (" + known + "), got '" +
+                       word.str() + "'",
+                   "leave it out; code is the same with features that are not in this list"};
     asked[word] = true;
   }
   close(arch, asked);
@@ -119,9 +122,14 @@ Result<void> Features::checkBaseline() const {
       missing += (missing.empty() ? "" : ", ") + row.name.str();
   if (missing.empty())
     return {};
-  return Error{Code::DEVICE, "expected a CPU with " + missing + ", got '" + canonical() + "'",
-               "fused multiply-add must round once, and these CPUs cannot do it in hardware: use a "
-               "CPU of 2013 or later"};
+  const bool isChosen = arch != host().arch || host().checkBaseline(); // not by this machine
+  return Error{
+      Code::DEVICE, "expected a CPU with " + missing + ", got '" + canonical() + "'",
+      isChosen
+          ? "fused multiply-add must round once, in hardware: name these features in "
+            "FUSEWRIGHT_CPU_FEATURES too, or leave it out"
+          : "fused multiply-add must round once, and these CPUs cannot do it in hardware: use a "
+            "CPU of 2013 or later"};
 }
 
 Result<void> Features::checkRunsOn(const Features &machine) const {

@@ -23,9 +23,11 @@ TEST(Features, CanonicalTextIsReadBackInTheTablesOrder) {
 TEST(Features, UnknownNamesAreRefused) {
   EXPECT_EQ(render(Features::parse("x86-64+avx9").error()),
             "expected a CPU feature of x86-64 (avx, avx2, fma, f16c, avx512f, avx512bw, avx512dq, "
-            "avx512vl), got 'avx9'");
+            "avx512vl), got 'avx9'; leave it out; code is the same with features that are not in "
+            "this list");
   EXPECT_EQ(render(Features::parse("znver4").error()),
-            "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got 'znver4'");
+            "expected CPU features like 'x86-64+avx2+fma' or '+avx2,+fma', got 'znver4'; put + "
+            "before each feature, or leave the setting out for those of this machine");
 }
 
 TEST(Features, WhatAFeatureNeedsIsAdded) {
@@ -105,7 +107,7 @@ TEST(case_R07, FeaturesChangeTheObjectAndTheKey) {
 TEST(Features, NoFusedMultiplyAddIsRefused) {
   EXPECT_EQ(compileError(kScale, 4, "x86-64+avx+avx2"),
             "expected a CPU with fma, got 'x86-64+avx+avx2'; fused multiply-add must round once, "
-            "and these CPUs cannot do it in hardware: use a CPU of 2013 or later");
+            "in hardware: name these features in FUSEWRIGHT_CPU_FEATURES too, or leave it out");
 }
 
 TEST(Features, FusedMultiplyAddIsOneInstruction) {
