@@ -45,6 +45,33 @@ TEST(Kernels, SgdEqualsALoopAtEverySizeAndStart) {
     }
 }
 
+// A loop of more than 16384 instructions, whose code is generated without optimization. With it
+// this takes minutes.
+TEST(Kernels, AHugeLoopComputesTheSame) {
+  constexpr int kSteps = 12000;
+  std::string body = "\n  %x0 = fuse.load \"x\" : f32\n  %y0 = arith.mulf %x0, %a : f32";
+  auto name = [](char letter, int i) { return std::string(1, letter) + std::to_string(i); };
+  for (int i = 0; i < kSteps; ++i) {
+    std::string x = "%" + name('x', i), y = "%" + name('y', i), next = std::to_string(i + 1);
+    body += "\n  %x" + next + " = math.fma " + y + ", %a, " + x + " : f32";
+    body += "\n  %y" + next + " = math.fma %x" + next + ", %b, " + y + " : f32";
+  }
+  body += "\n  fuse.store \"y\", %" + name('x', kSteps) + " : f32";
+  Kernel kernel(program({{"x", "in", "f32"}, {"y", "out", "f32"}}, {"a", "b"}, body));
+  const float scalars[] = {0.25f, -0.25f}; // a turn in the plane, so that numbers stay in range
+  std::vector<float> x = randomFloats(37, 1), y(x.size()), want(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    float u = x[i], v = u * scalars[0];
+    for (int step = 0; step < kSteps; ++step) {
+      u = std::fma(v, scalars[0], u);
+      v = std::fma(u, scalars[1], v);
+    }
+    want[i] = u;
+  }
+  kernel({x.data(), y.data()}, 0, int64_t(x.size()), scalars);
+  EXPECT_EQ(std::memcmp(y.data(), want.data(), y.size() * sizeof(float)), 0);
+}
+
 /// Runs AdamW over n elements by `kernel` and by the loop; counts the elements that differ, and
 /// checks that nothing behind the end was touched.
 int adamwDifferences(const Kernel &kernel, int64_t n, bool narrowGradient) {
