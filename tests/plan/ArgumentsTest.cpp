@@ -1,4 +1,5 @@
 #include "runtime/plan/ElementsArguments.h"
+#include "runtime/plan/ReduceArguments.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -36,6 +37,56 @@ TEST(arguments, layout_is_that_of_the_kernels_struct) {
   expectLayout<40, 200, double>();
   expectLayout<60, 7, float>();
   expectLayout<100, 1000, double>();
+}
+
+template <int OPERANDS, int SLOTS, class Real> void expectReduceLayout() {
+  using Launch = ReduceLaunch<OPERANDS, SLOTS, Real>;
+  constexpr ReduceLayout layout(OPERANDS, SLOTS, sizeof(Real));
+  SCOPED_TRACE(testing::Message() << OPERANDS << " operands, " << SLOTS << " slots");
+  EXPECT_EQ(offsetof(Launch, chunks), 0u);
+  EXPECT_EQ(offsetof(Launch, pointers), layout.pointers);
+  EXPECT_EQ(offsetof(Launch, scalars), layout.scalars);
+  EXPECT_EQ(offsetof(Launch, policy), layout.policy);
+  EXPECT_EQ(offsetof(Launch, perEntry), layout.perEntry);
+  EXPECT_EQ(offsetof(Launch, tail), layout.tail);
+  EXPECT_EQ(offsetof(Launch, rows), layout.rows);
+  EXPECT_EQ(sizeof(Launch), layout.bytes);
+  EXPECT_LE(layout.bytes, PARAMETER_BYTES);
+}
+
+TEST(arguments, layout_of_reducing_kernels_is_that_of_their_struct) {
+  expectReduceLayout<1, 0, float>();
+  expectReduceLayout<1, 1, double>();
+  expectReduceLayout<2, 3, float>();
+  expectReduceLayout<7, 31, double>();
+  expectReduceLayout<40, 200, double>();
+  expectReduceLayout<100, 1000, double>();
+}
+
+TEST(arguments, tails_and_rows_reach_their_members) {
+  ReduceArguments arguments(2, 2, false);
+  ReduceTail tail = {};
+  tail.partialCount = 7;
+  tail.partialOffset = 3;
+  tail.isLast = 1;
+  arguments.chunks(0x1000);
+  arguments.column(1, 0x3000);
+  arguments.perEntry(true);
+  arguments.tail(tail);
+  const double numbers[] = {1, 2, 3, 4};
+  arguments.rows(numbers);
+  ReduceLaunch<2, 2, float> launch;
+  ASSERT_EQ(arguments.bytes().size(), sizeof launch);
+  std::memcpy(static_cast<void *>(&launch), arguments.bytes().data(), sizeof launch);
+  EXPECT_EQ(uint64_t(launch.chunks), 0x1000u);
+  EXPECT_EQ(uint64_t(launch.pointers[1]), 0x3000u);
+  EXPECT_EQ(uint64_t(launch.scalars), 0u);
+  EXPECT_EQ(launch.perEntry, 1u);
+  EXPECT_EQ(launch.tail.partialCount, 7u);
+  EXPECT_EQ(launch.tail.partialOffset, 3u);
+  EXPECT_EQ(launch.tail.isLast, 1u);
+  EXPECT_EQ(launch.rows[3], 4.0f);
+  EXPECT_EQ(arguments.rowRoom(), size_t(INLINE_ROWS));
 }
 
 TEST(arguments, programs_of_usual_size_have_all_room) {

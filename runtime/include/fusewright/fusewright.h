@@ -92,8 +92,9 @@ typedef struct fw_context_options {
      are done; NULL: the library's own threads. */
   void (*parallel_for)(void *user_data, size_t count, fw_parallel_body body, void *argument);
   /* Memory on a CUDA device for plans and buffers, aligned to 256 bytes, with a context of that
-     device current. May return NULL: the call fails with FW_OUT_OF_MEMORY. Both or neither; NULL:
-     the driver's allocator. */
+     device current. No work that is queued on any stream may still use what it returns: it is
+     written at once, on a stream of the library's. May return NULL: the call fails with
+     FW_OUT_OF_MEMORY. Both or neither; NULL: the driver's allocator. */
   void *(*device_allocate)(void *user_data, int32_t device_id, size_t bytes);
   void (*device_release)(void *user_data, int32_t device_id, void *memory);
   /* Folders of compiled kernels that are looked into after the cache folder, in this order, and
@@ -336,8 +337,9 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
 /*
- * A plan is a list of tensors made ready once: every later run costs one kernel launch per program,
- * whatever the number of tensors, with no allocation and no wait, and may be captured in a graph.
+ * A plan is a list of tensors made ready once: every later run costs one kernel launch per program
+ * and pass, whatever the number of tensors, with no allocation and no wait, and may be captured in a
+ * graph. A step with a norm of all gradients is two passes.
  *
  * Groups may differ in dtypes (then in programs) and in scalars; groups of one program share a
  * launch. A reduction that keeps all, and the decision to skip, are those of all groups, and each
@@ -350,14 +352,19 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
  * scalar has one value, one per tensor, or numbers in device memory.
  *
  * Graphs. A run that is captured keeps the addresses and host values of that moment; device numbers
- * are read by each replay. The plan must outlive the graph.
+ * are read by each replay. The plan must outlive the graph; the first run behind a capture takes
+ * memory, since the graph keeps what its run would write. fw_plan_create makes all ready that runs
+ * need, for numbers in device memory too where its groups name some. A run that is the first to
+ * read numbers in device memory may compile a kernel for them, and is refused in a capture: run once
+ * before.
  *
  * Threads. One thread at a time uses a plan. Runs are ordered by the streams they are given.
  *
  * Errors. A call that fails leaves plan and tensors as they were, and the numbers that `advance`
  * counts. A run that the driver stops between two of its kernels cannot; its error then says that
- * some groups have had the step, or that a step stays counted. What the device reports later comes
- * back from the next call on any plan of that device, with FW_DEVICE.
+ * some groups have had the step, that operands of scope tensor or all have, or that a step stays
+ * counted. What the device reports later comes back from the next call on any plan of that device,
+ * with FW_DEVICE.
  */
 typedef struct fw_plan fw_plan;
 
@@ -373,7 +380,7 @@ typedef struct fw_plan_group {
 
 typedef struct fw_plan_info {
   uint32_t struct_size;
-  uint32_t launches; /* of kernels, in a run; on the CPU passes, one for each group */
+  uint32_t launches; /* of kernels, in the last run, or in one to come; on the CPU passes, one for each group */
   int32_t device;    /* fw_device */
   int32_t device_id;
   uint64_t entries; /* with elements */
