@@ -338,8 +338,8 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
 
 /*
  * A plan is a list of tensors made ready once: every later run costs one kernel launch per program
- * and pass, whatever the number of tensors, with no allocation and no wait, and may be captured in a
- * graph. A step with a norm of all gradients is two passes.
+ * and pass, whatever the number of tensors, with no allocation and no wait, and may be captured in
+ * a graph. A step with a norm of all gradients is two passes.
  *
  * Groups may differ in dtypes (then in programs) and in scalars; groups of one program share a
  * launch. A reduction that keeps all, and the decision to skip, are those of all groups, and each
@@ -355,8 +355,8 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
  * are read by each replay. The plan must outlive the graph; the first run behind a capture takes
  * memory, since the graph keeps what its run would write. fw_plan_create makes all ready that runs
  * need, for numbers in device memory too where its groups name some. A run that is the first to
- * read numbers in device memory may compile a kernel for them, and is refused in a capture: run once
- * before.
+ * read numbers in device memory may compile a kernel for them, and is refused in a capture: run
+ * once before.
  *
  * Threads. One thread at a time uses a plan. Runs are ordered by the streams they are given.
  *
@@ -380,7 +380,8 @@ typedef struct fw_plan_group {
 
 typedef struct fw_plan_info {
   uint32_t struct_size;
-  uint32_t launches; /* of kernels, in the last run, or in one to come; on the CPU passes, one for each group */
+  uint32_t launches; /* of kernels, in the last run, or in one to come; on the CPU passes, one for
+                        each group */
   int32_t device;    /* fw_device */
   int32_t device_id;
   uint64_t entries; /* with elements */
