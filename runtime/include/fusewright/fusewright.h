@@ -7,7 +7,8 @@
  * caller, who ends it with the matching _destroy. A handle keeps what it was made from alive. NULL
  * may be destroyed.
  *
- * Structs start with `struct_size = sizeof(the struct)`. Fields are only ever appended.
+ * Structs start with `struct_size = sizeof(the struct)`. Fields are only ever appended, up to 4096
+ * bytes.
  *
  * Strings that the library returns live as long as the handle they were asked of.
  *
@@ -272,7 +273,7 @@ typedef struct fw_tensor {
   uint32_t struct_size;
   int32_t device; /* fw_device */
   int32_t device_id;
-  int32_t rank;
+  int32_t rank;      /* 0 to 64 */
   const char *dtype; /* must equal the request's */
   void *data;        /* NULL: an absent optional operand, or an empty tensor */
   const int64_t *shape;
