@@ -88,6 +88,10 @@ Result<evaluator::Evaluation> Reference::evaluate(const evaluator::Inputs &input
   return evaluator::evaluate(op, impl->inOrderOf(op, inputs));
 }
 
+bool Reference::reduces() const {
+  return !onlyOp(*impl->bounds).getBody().getOps<fuse::ReduceOp>().empty();
+}
+
 Result<evaluator::Bits> Reference::interpret(const evaluator::Inputs &inputs) const {
   StandardFloatMode mode;
   fuse::OpOp op = onlyOp(*impl->bits);

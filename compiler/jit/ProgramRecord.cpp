@@ -38,22 +38,22 @@ template <class A> void fields(A &archive, Of<A, OperandRecord> &r) {
   archive.field("name", r.name);
   archive.field("role", r.role);
   archive.field("dtype", r.dtype);
-  archive.field("axes", r.axes);
-  archive.field("read", r.read);
-  archive.field("written", r.written);
-  archive.field("optional", r.optional);
-  archive.field("present", r.present);
-  archive.field("neutral", r.neutral);
+  archive.rare("axes", r.axes, std::string());
+  archive.rare("read", r.read, false);
+  archive.rare("written", r.written, false);
+  archive.rare("optional", r.optional, false);
+  archive.rare("present", r.present, true);
+  archive.rare("neutral", r.neutral, 0.0);
 }
 
 template <class A> void fields(A &archive, Of<A, HyperRecord> &r) {
   archive.field("name", r.name);
   archive.field("type", r.type);
   archive.field("default", r.fallback);
-  archive.field("low", r.low);
-  archive.field("high", r.high);
-  archive.field("low_open", r.lowOpen);
-  archive.field("high_open", r.highOpen);
+  archive.rare("low", r.low, -std::numeric_limits<double>::infinity());
+  archive.rare("high", r.high, std::numeric_limits<double>::infinity());
+  archive.rare("low_open", r.lowOpen, false);
+  archive.rare("high_open", r.highOpen, false);
 }
 
 template <class A> void fields(A &archive, Of<A, ReductionRecord> &r) {

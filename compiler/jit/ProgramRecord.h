@@ -13,7 +13,7 @@
 namespace fw::jit {
 
 /// Raised when a field changes its meaning; readers take an other number as a miss.
-constexpr int recordFormat = 3;
+constexpr int recordFormat = 4;
 
 /// Most bytes of a program record on disk (INTERFACES 3).
 constexpr size_t maxProgramRecordBytes = 4096;

@@ -60,6 +60,11 @@ class Writer {
 public:
   static constexpr bool fills = false;
   template <class T> void field(const char *name, const T &value) { object()[name] = value; }
+  /// A field that most records leave at `usual`: it is not written then.
+  template <class T> void rare(const char *name, const T &value, const T &usual) {
+    if (!(value == usual))
+      field(name, value);
+  }
   template <class T> void list(const char *name, const std::vector<T> &values) {
     Tree array(json::array());
     for (const T &value : values) {
@@ -86,6 +91,9 @@ public:
   static constexpr bool fills = true;
   explicit Reader(const json &object) : object(object) {}
   template <class T> void field(const char *name, T &value) { value = take<T>(object.at(name)); }
+  template <class T> void rare(const char *name, T &value, const T &usual) {
+    value = object.contains(name) ? take<T>(object.at(name)) : usual;
+  }
   template <class T> void list(const char *name, std::vector<T> &values) {
     for (const json &element : array(name)) {
       Reader inner(element);

@@ -5,7 +5,8 @@
 
 namespace fw::passes {
 
-/// f64 when a parameter is stored in f64 or, in an op without parameters, an input; else f32.
+/// f64 when a parameter is stored in f64 or, in an op without parameters, an input with a value per
+/// element; else f32.
 mlir::FloatType elementPrecision(mlir::MLIRContext *context, mlir::ArrayAttr operands);
 
 /// `value` rounded once to `type`.
