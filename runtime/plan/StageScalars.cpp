@@ -207,16 +207,20 @@ Result<void> StageScalars::prepareOnHost(const DeviceWorld &world, const RunInpu
                                          bool capturing) {
   rows = rowsOf(inputs);
   parameters.perEntry(byEntry);
-  if (readsHypers || slotValues.empty()) // the others are the same in every run
+  const bool isSame = !readsHypers && hasRows; // in every run
+  if (!isSame)
     computeRows(inputs);
   if (rows.size() <= parameters.rowRoom()) {
+    hasRows = true;
     parameters.rows(slotValues);
     parameters.scalars(0);
     return {};
   }
-  if (auto updated = rowTable.update(world, parameters.packRows(slotValues), stream, capturing);
-      !updated)
-    return updated;
+  if (!isSame)
+    if (auto updated = rowTable.update(world, parameters.packRows(slotValues), stream, capturing);
+        !updated)
+      return updated;
+  hasRows = true;
   parameters.scalars(rowTable.address());
   return {};
 }

@@ -84,6 +84,7 @@ private:
 
   bool byEntry = false; ///< of the run that was prepared last
   std::span<const RowPlace> rows;
+  bool hasRows = false;                       ///< the host has computed, and sent, all
   std::vector<double> hostInputs, slotValues; ///< kept for their memory
   MirroredTable rowTable;
   std::vector<ScalarSource> sources;
