@@ -41,6 +41,22 @@ TEST_F(Graphs, a_hundred_replays_are_a_hundred_steps) {
   EXPECT_EQ(captured.images(), eager.images());
 }
 
+/// Scalars that the device computes go to a table, which a replay may write at any time.
+TEST_F(Graphs, rows_that_a_graph_computes_are_its_own) {
+  Numbers<int64_t> t = number<int64_t>(0);
+  Numbers<float> lr = number(0.1f);
+  Trial trial(context(), onGpu, resident(t, lr));
+  cuda::Stream stream;
+  trial.run({}, stream);
+  cuda::Graph graph(stream, [&] { trial.run({}, stream); });
+  const uint64_t captured = trial.info().workspace_bytes;
+  trial.run({}, stream);
+  const uint64_t both = trial.info().workspace_bytes;
+  EXPECT_GT(both, captured);
+  trial.run({}, stream);
+  EXPECT_EQ(trial.info().workspace_bytes, both);
+}
+
 TEST_F(Graphs, replays_equal_the_cpu) {
   Numbers<int64_t> t = number<int64_t>(0);
   Numbers<float> lr = number(0.25f);
