@@ -3,6 +3,7 @@
 #include "runtime/api/Handles.h"
 #include "runtime/driver/Ranges.h"
 #include "runtime/driver/Scopes.h"
+#include "runtime/launch/Overlap.h"
 
 #include <algorithm>
 
@@ -116,6 +117,16 @@ std::unique_ptr<plan::Plan> makePlan(ContextState &context, const GivenGroups &g
                                  [&](size_t hyper) { return scalars.isOnDevice(hyper); }));
 }
 
+/// Memory of its own for what a run writes, among all groups: they may share a launch.
+void checkApart(const std::vector<plan::Group> &groups) {
+  if (groups.size() < 2) // each list by itself has been checked
+    return;
+  std::vector<launch::ListOfRun> lists;
+  for (const plan::Group &group : groups)
+    lists.push_back({group.program->operands, &group.list});
+  take(launch::checkOverlap(lists));
+}
+
 /// What a caller says of the other ranks; nothing where there are none.
 fw_world readWorld(const fw_world *world) {
   if (!world)
@@ -163,6 +174,7 @@ fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups, size_
                               lengths);
     for (size_t g = 0; g < group_count; ++g)
       takeOf(g, scalars.set(g, scalarsOf(given.groups[g].scalars, given.groups[g].scalar_count)));
+    checkApart(lists);
     auto plan = makePlan(*state, given, std::move(lists), scalars, place);
     *out =
         new fw_plan{state, std::move(given.programs), place, std::move(scalars), std::move(plan)};

@@ -14,6 +14,7 @@ namespace {
 struct Extent {
   uintptr_t begin = 0;
   uintptr_t end = 0;
+  size_t group = 0;    ///< number of the list
   size_t position = 0; ///< in the caller's list
   size_t operand = 0;
   const Entry *entry = nullptr; ///< null: one number
@@ -22,12 +23,11 @@ struct Extent {
 
 class OverlapCheck {
 public:
-  OverlapCheck(std::span<const Operand> operands, const TensorList &list)
-      : operands(operands), list(list) {}
+  explicit OverlapCheck(std::span<const ListOfRun> lists) : lists(lists) {}
 
   Result<void> run() {
     for (const Extent &extent : sortedExtents()) {
-      bool written = operands[extent.operand].written;
+      bool written = operandOf(extent).written;
       if (const Extent *other = findShared(active.written, extent))
         return shared(*other, extent);
       if (const Extent *other = written ? findShared(active.read, extent) : nullptr)
@@ -38,8 +38,12 @@ public:
   }
 
 private:
+  const Operand &operandOf(const Extent &extent) const {
+    return lists[extent.group].operands[extent.operand];
+  }
+
   View viewOf(const Extent &extent) const {
-    const unsigned bytes = operands[extent.operand].bytes;
+    const unsigned bytes = operandOf(extent).bytes;
     const auto address = reinterpret_cast<uintptr_t>(extent.data);
     if (!extent.entry)
       return {address, bytes, {}, extent.operand};
@@ -53,23 +57,31 @@ private:
 
   std::vector<Extent> sortedExtents() const {
     std::vector<Extent> extents;
-    extents.reserve(list.pointers.size());
-    for (size_t e = 0; e < list.entries.size(); ++e)
-      for (size_t k = 0; k < operands.size(); ++k)
-        if (operands[k].hasElements())
-          add(extents, {.position = list.entries[e].position,
-                        .operand = k,
-                        .entry = &list.entries[e],
-                        .data = list.pointers[e * operands.size() + k]});
-    for (const Uniform &uniform : list.uniforms)
-      for (size_t position = 0; position < uniform.addresses.size(); ++position)
-        add(extents, {.position = position,
-                      .operand = uniform.operand,
-                      .data = uniform.addresses[position]});
+    for (size_t group = 0; group < lists.size(); ++group)
+      addList(extents, group);
     std::ranges::sort(extents, [](const Extent &a, const Extent &b) {
-      return std::tie(a.begin, a.position, a.operand) < std::tie(b.begin, b.position, b.operand);
+      return std::tie(a.begin, a.group, a.position, a.operand) <
+             std::tie(b.begin, b.group, b.position, b.operand);
     });
     return extents;
+  }
+
+  void addList(std::vector<Extent> &extents, size_t group) const {
+    const auto &[operands, list] = lists[group];
+    for (size_t e = 0; e < list->entries.size(); ++e)
+      for (size_t k = 0; k < operands.size(); ++k)
+        if (operands[k].hasElements())
+          add(extents, {.group = group,
+                        .position = list->entries[e].position,
+                        .operand = k,
+                        .entry = &list->entries[e],
+                        .data = list->pointers[e * operands.size() + k]});
+    for (const Uniform &uniform : list->uniforms)
+      for (size_t position = 0; position < uniform.addresses.size(); ++position)
+        add(extents, {.group = group,
+                      .position = position,
+                      .operand = uniform.operand,
+                      .data = uniform.addresses[position]});
   }
 
   /// The sweep goes by address: who ends before `extent` meets nobody that comes after it either.
@@ -82,9 +94,11 @@ private:
   }
 
   bool mayShare(const Extent &a, const Extent &b) const {
-    const Operand &first = operands[a.operand], &second = operands[b.operand];
+    const Operand &first = operandOf(a), &second = operandOf(b);
     if (!first.written && !second.written)
       return true;
+    if (a.group != b.group)
+      return first.scope == Scope::All && second.scope == Scope::All && a.operand == b.operand;
     if (a.position != b.position || a.begin != b.begin || first.scope != second.scope ||
         first.bytes != second.bytes || (first.written && second.written))
       return false;
@@ -94,12 +108,15 @@ private:
   }
 
   Error shared(const Extent &a, const Extent &b) const {
-    const ArrayOrder order(operands, list.length);
     auto name = [&](const Extent &extent) {
-      return order.name(order.index(extent.position, extent.operand));
+      const ListOfRun &from = lists[extent.group];
+      const ArrayOrder order(from.operands, from.list->length);
+      const std::string group =
+          lists.size() > 1 ? "group " + std::to_string(extent.group) + ", " : "";
+      return group + order.name(order.index(extent.position, extent.operand));
     };
-    const Extent &written = operands[a.operand].written ? a : b;
-    const Extent &other = operands[a.operand].written ? b : a;
+    const Extent &written = operandOf(a).written ? a : b;
+    const Extent &other = operandOf(a).written ? b : a;
     return Error{Code::USAGE,
                  name(written) +
                      ": expected memory of its own, since it is written, got memory that " +
@@ -107,8 +124,7 @@ private:
                  "pass separate tensors"};
   }
 
-  std::span<const Operand> operands;
-  const TensorList &list;
+  std::span<const ListOfRun> lists;
   Intersection intersection;
   struct {
     std::vector<Extent> read, written;
@@ -117,8 +133,6 @@ private:
 
 } // namespace
 
-Result<void> checkOverlap(std::span<const Operand> operands, const TensorList &list) {
-  return OverlapCheck(operands, list).run();
-}
+Result<void> checkOverlap(std::span<const ListOfRun> lists) { return OverlapCheck(lists).run(); }
 
 } // namespace fw::launch

@@ -286,7 +286,8 @@ Result<TensorList> checkTensors(std::span<const Operand> operands, const TensorA
       if (operands[k].present)
         list.uniforms.push_back(std::move(*uniform));
     }
-  if (Result<void> apart = checkOverlap(operands, list); !apart)
+  const ListOfRun alone{operands, &list};
+  if (Result<void> apart = checkOverlap({&alone, 1}); !apart)
     return apart.takeError();
   return list;
 }

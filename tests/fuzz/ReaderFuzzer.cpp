@@ -40,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(encodeEntry(*entry, EntryKind::Kernel, key) == sealed(bytes));
   }
   if (fw::Result<ProgramRecord> record = decodeProgramRecord(bytes)) {
-    require(bool(check(record->scalars)));
+    for (const StageRecord &stage : record->stages)
+      require(bool(check(stage.scalars)));
     require(bool(decodeProgramRecord(encode(*record))));
   }
   if (fw::Result<LaunchRecord> launch = decodeLaunchRecord(bytes))

@@ -131,7 +131,8 @@ TEST(Overlap, equalsTheSetsOfBytes) {
     bool expected = false;
     for (uintptr_t byte : bytesOf(operands[1], list, 1, 1))
       expected |= written.contains(byte);
-    EXPECT_EQ(!checkOverlap(operands, list), expected) << "trial " << trial;
+    const ListOfRun alone{operands, &list};
+    EXPECT_EQ(!checkOverlap({&alone, 1}), expected) << "trial " << trial;
     ++(expected ? sharing : apart);
   }
   EXPECT_GT(sharing, 2000);

@@ -299,6 +299,29 @@ TEST_F(Plans, wrongPointersChangeNothing) {
 
 // --- Misuse --------------------------------------------------------------------------------------
 
+TEST_F(Plans, groupsShareNoMemoryThatIsWritten) {
+  Tensors a({3, 4}), b({5}), once({3}); // which of several is told depends on addresses
+  const fw_plan_group twice[] = {group(once), group(once)};
+  fw_plan *plan = nullptr;
+  EXPECT_ERROR(fw_plan_create(ctx.get(), twice, 2, &plan), FW_USAGE,
+               "group 0, tensor 0 (p of entry 0): expected memory of its own, since it is written, "
+               "got memory that group 1, tensor 0 (p of entry 0) holds too; pass separate tensors");
+  std::vector<fw_tensor> mixed = b.array;
+  mixed[1].data = a.p[1].data(); // its gradient
+  mixed[1].shape = mixed[0].shape = &a.counts[1];
+  fw_plan_group other = group(b);
+  other.tensors = mixed.data();
+  const fw_plan_group crossed[] = {group(a), other};
+  EXPECT_ERROR(fw_plan_create(ctx.get(), crossed, 2, &plan), FW_USAGE,
+               "group 0, tensor 2 (p of entry 1): expected memory of its own, since it is written, "
+               "got memory that group 1, tensor 1 (g of entry 0) holds too; pass separate tensors");
+  Tensors c({4});
+  c.array[1].data = a.g[1].data(); // two groups may read the same
+  const fw_plan_group reading[] = {group(a), group(c)};
+  Plan shared = make({reading[0], reading[1]});
+  EXPECT_EQ(run(shared, {scalar("t", 1)}), FW_OK) << lastError();
+}
+
 TEST_F(Plans, failedRunsWriteAndCountNothing) {
   Tensors a({3}), b({3});
   std::vector<int64_t> step = {0};
