@@ -18,6 +18,23 @@ class Bench(Cli):
         self.assertGreater(row["percent_of_stream"], 0)
         self.assertNotIn("id", row)  # the figures to reach are those of GPUs
 
+    def test_each_pass_of_a_whole_step_counts(self):
+        step = ["adamw", "--feature", "unscale,clip,copy,guard", "--tensors", "70000,3x64,0"]
+        # The norm reads the gradients: 4 of 34 bytes, 2 of 30 where they are bf16.
+        for dtypes, bytes_each in (("p.copy=bf16", 34), ("grad=bf16,p.copy=bf16", 30)):
+            row, = self.rows(*step, "--dtype", dtypes)
+            self.assertEqual((row["elements"], row["bytes"], row["launches"]), (70192, 70192 * bytes_each, 2))
+            self.assertNotIn("all.norm", row["dtypes"])
+
+    def test_numbers_per_tensor_and_in_all_are_no_traffic(self):
+        for op, bytes_each in (("l2norm", 4), ("nonfinite", 4), ("clip_by_norm", 12), ("unscale", 12)):
+            row, = self.rows(op, "--dtype", "x=f32", "--tensors", "1000,3x64")
+            self.assertEqual(row["bytes"], 1192 * bytes_each, op)
+        row, = self.rows("l2norm", "--option", "each=true", "--tensors", "1000,3x64")
+        self.assertEqual(row["bytes"], 1192 * 4)
+        row, = self.rows("loss_scale", "--tensors", "8")  # numbers alone
+        self.assertEqual((row["bytes"], row["percent_of_stream"]), (0, 0))
+
     def test_models_have_the_published_numbers_of_elements(self):
         row, = self.rows("scale", "--dtype", "in=e4m3fn", "--tensors", "resnet-50")
         self.assertEqual((row["tensors"], row["elements"]), (161, 25557032))

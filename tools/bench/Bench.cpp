@@ -6,6 +6,7 @@
 #include "tools/verify/Values.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace fw::bench {
 
@@ -17,12 +18,24 @@ uint64_t alignUp(uint64_t bytes) { return (bytes + alignment - 1) / alignment * 
 
 uint64_t widthOf(const RequestOperand &operand) { return findDtype(operand.dtype)->bytes; }
 
+bool isOfElements(const RequestOperand &operand) { return operand.scope == "element"; }
+bool isOfAll(const RequestOperand &operand) { return operand.scope == "all"; }
+
+/// Of a tensor of the list.
+uint64_t countOf(const RequestOperand &operand, const std::vector<int64_t> &shape) {
+  return isOfElements(operand) ? elementsOf(shape) : 1;
+}
+
 /// With each tensor at a boundary of its own.
 uint64_t bytesOf(const RequestOperand &operand, const TensorList &list) {
+  if (!operand.present)
+    return 0;
+  if (isOfAll(operand))
+    return alignUp(widthOf(operand));
   uint64_t bytes = 0;
   for (const auto &shape : list.shapes)
-    bytes += alignUp(elementsOf(shape) * widthOf(operand));
-  return operand.present ? bytes : 0;
+    bytes += alignUp(countOf(operand, shape) * widthOf(operand));
+  return bytes;
 }
 
 uint64_t bytesOf(const Job &job) {
@@ -37,6 +50,11 @@ uint64_t bytesOf(const Job &job) {
 std::vector<std::byte> patternOf(const RequestOperand &operand) {
   constexpr size_t count = 1'000'003;
   const Dtype &dtype = *findDtype(operand.dtype);
+  if (!isOfElements(operand)) // a scale, a count: a number that fits all of them
+    return evaluator::pack(
+        dtype, std::vector<uint64_t>(
+                   alignment / dtype.bytes,
+                   evaluator::encode(dtype, operand.role == "state" ? operand.init : 1.0)));
   verify::Random random(operand.name.size() + 1);
   std::vector<uint64_t> words(count);
   for (uint64_t &word : words)
@@ -44,13 +62,20 @@ std::vector<std::byte> patternOf(const RequestOperand &operand) {
   return evaluator::pack(dtype, words);
 }
 
-/// Defaults; a later step, since a first one may skip the loads of states.
+/// Defaults; a later step, since a first one may skip the loads of states; a loss scale as in
+/// training.
+double valueOf(const RequestScalar &scalar) {
+  if (scalar.isStep)
+    return 2;
+  if (scalar.name == "all.scale")
+    return 65536;
+  return scalar.value.value_or(std::clamp(1.0, scalar.low, scalar.high));
+}
+
 std::vector<fw_scalar> scalarsOf(const ResolvedRequest &request) {
   std::vector<fw_scalar> scalars;
   for (const RequestScalar &scalar : request.scalars)
-    scalars.push_back(host::scalarOf(
-        scalar.name,
-        scalar.value.value_or(scalar.isStep ? 2 : std::clamp(1.0, scalar.low, scalar.high))));
+    scalars.push_back(host::scalarOf(scalar.name, valueOf(scalar)));
   return scalars;
 }
 
@@ -70,7 +95,10 @@ std::string opOf(const ResolvedRequest &request) {
 /// "f32", or "p=f32 g=bf16 m=f32 v=f32".
 std::string dtypesOf(const ResolvedRequest &request) {
   auto dtype = [](const RequestOperand &operand) { return operand.dtype; };
-  const auto &operands = request.operands;
+  // A number per tensor or in all says nothing of the traffic.
+  std::vector<RequestOperand> operands = request.operands;
+  if (std::ranges::any_of(operands, isOfElements))
+    std::erase_if(operands, std::not_fn(isOfElements));
   if (std::ranges::all_of(
           operands, [&](const std::string &one) { return one == operands[0].dtype; }, dtype))
     return operands[0].dtype;
@@ -127,41 +155,55 @@ Result<void> Bench::prepare(std::span<const Job> jobs) {
 }
 
 Result<Bench::Placed> Bench::place(const Job &job) {
-  const auto &operands = job.request.operands;
-  const size_t tensors = job.list.shapes.size();
-  Placed placed{std::vector<fw_tensor>(tensors * operands.size()), {}};
+  const auto &shapes = job.list.shapes;
+  static constexpr int64_t one[] = {1};
+  std::vector<std::vector<fw_tensor>> columns; // of operands of entries
+  Placed placed;
   std::byte *at = memory;
-  for (size_t k = 0; k < operands.size(); ++k) {
-    const uint64_t bytes = bytesOf(operands[k], job.list);
-    if (Result<void> filled = on->fill(at, bytes, patternOf(operands[k])); !filled)
+  for (const RequestOperand &operand : job.request.operands) {
+    if (Result<void> filled = on->fill(at, bytesOf(operand, job.list), patternOf(operand)); !filled)
       return filled.takeError();
-    for (size_t t = 0; t < tensors; ++t) {
-      const auto &shape = job.list.shapes[t];
-      void *data = operands[k].present ? at : nullptr;
-      placed.tensors[t * operands.size() + k] =
-          host::tensorOf(device, operands[k].dtype, data, shape);
+    auto next = [&](std::span<const int64_t> shape, uint64_t elements) {
+      void *data = operand.present ? at : nullptr;
       if (data)
-        at += alignUp(elementsOf(shape) * widthOf(operands[k]));
+        at += alignUp(elements * widthOf(operand));
+      return host::tensorOf(device, operand.dtype, data, shape);
+    };
+    if (operand.name == "all.skipped")
+      placed.skipped = at;
+    if (isOfAll(operand)) {
+      placed.ofAll.push_back(next(one, 1));
+      continue;
     }
-    if (operands[k].present)
+    columns.emplace_back();
+    for (const auto &shape : shapes)
+      columns.back().push_back(next(isOfElements(operand) ? std::span<const int64_t>(shape) : one,
+                                    countOf(operand, shape)));
+    if (isOfElements(operand) && operand.present)
       placed.streams.push_back(
-          {job.list.elements() * widthOf(operands[k]), operands[k].read, operands[k].written});
+          {job.list.elements() * widthOf(operand), operand.read, operand.written});
   }
+  for (size_t t = 0; t < shapes.size(); ++t)
+    for (const auto &column : columns)
+      placed.tensors.push_back(column[t]);
   return placed;
 }
 
 Result<host::Handle<fw_plan>> Bench::plan(const Job &job, const fw_program *program,
-                                          const std::vector<fw_tensor> &tensors) {
-  const size_t operands = job.request.operands.size();
+                                          const Placed &placed) {
+  const size_t operands = placed.tensors.size() / job.list.shapes.size();
   std::vector<fw_tensor> lists[2];
-  for (size_t i = 0; i < tensors.size(); ++i)
-    lists[isWithoutDecay(job, i / operands)].push_back(tensors[i]);
+  for (size_t i = 0; i < placed.tensors.size(); ++i)
+    lists[isWithoutDecay(job, i / operands)].push_back(placed.tensors[i]);
   std::vector<fw_scalar> scalars[2] = {scalarsOf(job.request), scalarsOf(job.request)};
   for (fw_scalar &scalar : scalars[1])
     if (scalar.name == weightDecay)
       scalar.value = 0;
   std::vector<fw_plan_group> groups;
   for (int g = 0; g < 2; ++g) {
+    if (lists[g].empty() && (g == 1 || operands))
+      continue; // numbers alone are one group
+    lists[g].insert(lists[g].end(), placed.ofAll.begin(), placed.ofAll.end());
     fw_plan_group group = {};
     group.struct_size = sizeof group;
     group.program = program;
@@ -169,11 +211,50 @@ Result<host::Handle<fw_plan>> Bench::plan(const Job &job, const fw_program *prog
     group.tensor_count = lists[g].size();
     group.scalars = scalars[g].data();
     group.scalar_count = scalars[g].size();
-    if (group.tensor_count)
-      groups.push_back(group);
+    groups.push_back(group);
   }
   return host::make<fw_plan>(fw_plan_create, context.get(), groups.data(), groups.size());
 }
+
+Result<void> Bench::checkApplied(const Placed &placed) {
+  if (!placed.skipped)
+    return {};
+  float skipped = 0;
+  if (Result<void> read = on->fetch(placed.skipped, std::as_writable_bytes(std::span(&skipped, 1)));
+      !read)
+    return read;
+  if (skipped == 0)
+    return {};
+  return Error{Code::INTERNAL,
+               "expected a step that is applied, got one that is skipped: all.skipped = " +
+                   std::to_string(skipped),
+               "report this: the gradients are finite numbers"};
+}
+
+namespace {
+
+/// Reads by passes that reduce, beside those that operands say: a list that no run writes.
+void addReads(std::vector<Stream> &streams, uint64_t streamedBytes) {
+  uint64_t named = 0;
+  for (const Stream &stream : streams)
+    named += stream.bytes * (stream.isRead + stream.isWritten);
+  if (streamedBytes > named)
+    streams.push_back({streamedBytes - named, true, false});
+}
+
+Result<void> describeKernels(const fw_program *program, Row &row) {
+  for (size_t k = 0; k < fw_program_kernel_count(program); ++k) {
+    fw_kernel_info kernel = {};
+    kernel.struct_size = sizeof kernel;
+    if (Result<void> told = host::check(fw_program_kernel(program, k, &kernel)); !told)
+      return told;
+    row.schedule += (k ? " | " : "") + std::string(kernel.schedule);
+    row.registers = std::max(row.registers, kernel.registers);
+  }
+  return {};
+}
+
+} // namespace
 
 Result<Row> Bench::measure(const Job &job, int rounds) {
   auto program = host::compile(context.get(), job.request.request, device);
@@ -182,32 +263,32 @@ Result<Row> Bench::measure(const Job &job, int rounds) {
   Result<Placed> placed = place(job);
   if (!placed)
     return placed.takeError();
-  auto made = plan(job, program->get(), placed->tensors);
+  auto made = plan(job, program->get(), *placed);
   if (!made)
     return made.takeError();
   fw_plan_info info = {};
   info.struct_size = sizeof info;
-  fw_kernel_info kernel = {};
-  kernel.struct_size = sizeof kernel;
-  Result<void> told = host::check(fw_plan_describe(made->get(), &info));
-  if (told)
-    told = host::check(fw_program_kernel(program->get(), 0, &kernel));
-  if (!told)
+  if (Result<void> told = host::check(fw_plan_describe(made->get(), &info)); !told)
     return told.takeError();
+  addReads(placed->streams, info.streamed_bytes);
   Result<Figures> figures = on->measure(made->get(), placed->streams, rounds);
   if (!figures)
     return figures.takeError();
-  return Row{.id = targetId(job.request, info.elements),
-             .op = opOf(job.request),
-             .dtypes = dtypesOf(job.request),
-             .list = job.list.name,
-             .tensors = job.list.shapes.size(),
-             .elements = info.elements,
-             .bytes = info.streamed_bytes,
-             .launches = info.launches,
-             .schedule = kernel.schedule,
-             .registers = kernel.registers,
-             .figures = *figures};
+  Row row{.id = targetId(job.request, info.elements, info.launches),
+          .op = opOf(job.request),
+          .dtypes = dtypesOf(job.request),
+          .list = job.list.name,
+          .tensors = job.list.shapes.size(),
+          .elements = info.elements,
+          .bytes = info.streamed_bytes,
+          .launches = info.launches,
+          .figures = *figures};
+  Result<void> done = checkApplied(*placed);
+  if (done)
+    done = describeKernels(program->get(), row);
+  if (!done)
+    return done.takeError();
+  return row;
 }
 
 } // namespace fw::bench

@@ -18,12 +18,15 @@ struct Row {
   std::string dtypes, list;
   uint64_t tensors = 0, elements = 0, bytes = 0;
   uint32_t launches = 0;
-  std::string schedule;
-  int32_t registers = -1;
+  std::string schedule;   ///< of each kernel; " | " between
+  int32_t registers = -1; ///< of the kernel that has most
   Figures figures;
 
   double gigabytesPerSecond() const { return double(bytes) / figures.us * 1e-3; }
-  double percentOfCopy() const { return 100 * double(bytes) / figures.us / figures.copyRate; }
+  /// 0 of what moves nothing.
+  double percentOfYardstick() const {
+    return bytes ? 100 * double(bytes) / figures.us / figures.yardstickRate : 0;
+  }
   double percentOfLarge() const { return 100 * double(bytes) / figures.us / *figures.largeRate; }
 };
 
@@ -40,13 +43,17 @@ public:
 
 private:
   struct Placed {
-    std::vector<fw_tensor> tensors; ///< by entry, then by operand
+    std::vector<fw_tensor> tensors; ///< by entry, then by operand of an entry
+    std::vector<fw_tensor> ofAll;   ///< operands with one value in all
     std::vector<Stream> streams;
+    const std::byte *skipped = nullptr; ///< what a guarded step reports
   };
   /// Places the operands one after another and fills them.
   Result<Placed> place(const Job &job);
   Result<host::Handle<fw_plan>> plan(const Job &job, const fw_program *program,
-                                     const std::vector<fw_tensor> &tensors);
+                                     const Placed &placed);
+  /// Fails where the last step of the plan was skipped: nothing was measured then.
+  Result<void> checkApplied(const Placed &placed);
 
   host::Device device;
   std::string arch = "cpu";

@@ -46,7 +46,8 @@ std::string listedId(const ResolvedRequest &request) {
   return "";
 }
 
-/// Every optimizer that is not listed, a user's too, is held against the figures of f32.
+/// Every optimizer of one pass that is not listed, a user's too, is held against the figures of
+/// f32.
 bool isOptimizerInF32(const ResolvedRequest &request) {
   auto isF32 = [](const RequestOperand &operand) { return operand.dtype == "f32"; };
   auto isParam = [](const RequestOperand &operand) { return operand.role == "param"; };
@@ -56,15 +57,25 @@ bool isOptimizerInF32(const ResolvedRequest &request) {
 
 } // namespace
 
-const Target *findTarget(const std::string &id) {
+const Target *findTarget(const std::string &id, const std::string &list) {
+  // By id, and by id and list where a list has figures of its own.
   static const std::map<std::string, Target> targets = [] {
     std::map<std::string, Target> read;
-    for (const auto &[name, row] : embedded("cases.json").at("targets").items())
+    auto take = [&](const std::string &name, const ordered_json &row) {
       if (row.contains("floor"))
         read[name] = {row.at("floor"), row.at("goal")};
+    };
+    for (const auto &[name, row] : embedded("cases.json").at("targets").items()) {
+      take(name, row);
+      const auto lists = valueOf<ordered_json>(row, "lists");
+      for (const auto &[list, own] : lists.items())
+        take(name + " " + list, own);
+    }
     return read;
   }();
-  auto found = targets.find(id);
+  auto found = targets.find(id + " " + list);
+  if (found == targets.end())
+    found = targets.find(id);
   return found == targets.end() ? nullptr : &found->second;
 }
 
@@ -84,9 +95,9 @@ Result<std::vector<Request>> defaultRequests(const std::string &op) {
 
 Result<std::vector<Request>> defaultRequests() { return defaultRequests(""); }
 
-std::string targetId(const ResolvedRequest &request, uint64_t elements) {
+std::string targetId(const ResolvedRequest &request, uint64_t elements, uint32_t launches) {
   std::string id = listedId(request);
-  if (id.empty() && isOptimizerInF32(request))
+  if (id.empty() && launches == 1 && isOptimizerInF32(request))
     id = "P1";
   const ordered_json &shortList = embedded("cases.json").at("short_list");
   if (elements < shortList.at("below").get<uint64_t>() && shortList.at("ids").contains(id))

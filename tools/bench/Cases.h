@@ -13,14 +13,15 @@ struct Target {
   double floor, goal;
 };
 
-/// Null for an id without figures.
-const Target *findTarget(const std::string &id);
+/// Null for an id without figures. Some ids have other figures for some lists.
+const Target *findTarget(const std::string &id, const std::string &list);
 
 /// The shipped requests that are timed, for no target yet; of one op, or of all.
 Result<std::vector<Request>> defaultRequests();
 Result<std::vector<Request>> defaultRequests(const std::string &op);
 
-/// The target that a request on so many elements is held against: "P1"; "" for none.
-std::string targetId(const ResolvedRequest &request, uint64_t elements);
+/// The target that a request on so many elements, run in so many launches, is held against: "P1";
+/// "" for none.
+std::string targetId(const ResolvedRequest &request, uint64_t elements, uint32_t launches);
 
 } // namespace fw::bench

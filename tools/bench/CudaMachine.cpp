@@ -1,5 +1,6 @@
 // Plans on a GPU beside device-to-device copies, by the method of PERFORMANCE 0.
 #include "tools/bench/CudaQueue.h"
+#include "tools/bench/ReadYardstick.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,9 +17,10 @@ constexpr int warmUps = 3;
 
 class CudaMachine final : public Machine {
 public:
-  CudaMachine(fw_context *context, const host::Device &device, std::string name,
+  CudaMachine(fw_context *context, const host::Device &device, std::string name, std::string arch,
               std::unique_ptr<CudaQueue> queue)
-      : context(context), device(device), name(std::move(name)), queue(std::move(queue)) {}
+      : context(context), device(device), name(std::move(name)), arch(std::move(arch)),
+        queue(std::move(queue)) {}
 
   std::string description() const override { return name; }
   std::string yardstick() const override { return "copy"; }
@@ -26,6 +28,7 @@ public:
 
   Result<std::byte *> reserve(size_t bytes) override;
   Result<void> fill(std::byte *to, size_t bytes, std::span<const std::byte> pattern) override;
+  Result<void> fetch(const std::byte *from, std::span<std::byte> to) override;
   Result<Figures> measure(fw_plan *plan, std::span<const Stream> streams, int rounds) override;
 
 private:
@@ -37,14 +40,18 @@ private:
   /// Bytes read and written a microsecond.
   Result<double> copyRate(size_t bytes, int rounds);
   Result<double> largestCopyRate(int rounds);
+  /// The yardstick of so many bytes in one direction or both.
+  Result<void> measureCopy(Figures &figures, uint64_t bytes, int rounds);
+  Result<void> measureRead(Figures &figures, uint64_t bytes, int rounds);
   Result<double> graphTimeOf(const Work &work, int rounds);
   uint64_t source() const { return reinterpret_cast<uint64_t>(fw_buffer_data(copies[0].get())); }
   uint64_t target() const { return reinterpret_cast<uint64_t>(fw_buffer_data(copies[1].get())); }
 
   fw_context *context;
   host::Device device;
-  std::string name;
+  std::string name, arch;
   std::unique_ptr<CudaQueue> queue;
+  std::unique_ptr<ReadYardstick> reads; ///< made when it is first needed
   host::Handle<fw_buffer> operands, copies[2];
   size_t copyBytes = 0;
   std::optional<double> largeRate; ///< of the largest copy
@@ -157,10 +164,55 @@ Result<double> CudaMachine::graphTimeOf(const Work &work, int rounds) {
   return timeOf([&] { return (*graph)->launch(); }, rounds, false);
 }
 
+Result<void> CudaMachine::fetch(const std::byte *from, std::span<std::byte> to) {
+  const auto *base = static_cast<const std::byte *>(fw_buffer_data(operands.get()));
+  return host::check(fw_buffer_copy_out(operands.get(), size_t(from - base), to.data(), to.size(),
+                                        queue->stream()));
+}
+
+Result<void> CudaMachine::measureCopy(Figures &figures, uint64_t bytes, int rounds) {
+  figures.yardstick = yardstick();
+  const size_t half = std::min<size_t>(std::max<size_t>(bytes / 2, 1), copyBytes);
+  Result<double> rate = copyRate(half, rounds), large = largestCopyRate(rounds);
+  if (!rate)
+    return rate.takeError();
+  if (!large)
+    return large.takeError();
+  figures.yardstickRate = *rate, figures.largeRate = *large;
+  return {};
+}
+
+/// Reads the memory of the operands: what the program has read.
+Result<void> CudaMachine::measureRead(Figures &figures, uint64_t bytes, int rounds) {
+  constexpr uint64_t vector = 16;
+  bytes = std::min<uint64_t>(bytes, fw_buffer_bytes(operands.get())) / vector * vector;
+  if (!reads) {
+    auto made = ReadYardstick::create(queue->driver(), arch);
+    if (!made)
+      return made.takeError();
+    reads = std::move(*made);
+  }
+  figures.yardstick = "read";
+  const auto from = reinterpret_cast<uint64_t>(fw_buffer_data(operands.get()));
+  for (const ReadYardstick::Shape &shape : ReadYardstick::shapes()) {
+    Result<double> us =
+        timeOf([&] { return reads->launch(shape, from, bytes, target(), queue->stream()); }, rounds,
+               false);
+    if (!us)
+      return us.takeError();
+    if (const double rate = double(bytes) / *us; rate > figures.yardstickRate)
+      figures.yardstickRate = rate, figures.yardstickText = shape.text();
+  }
+  return {};
+}
+
 Result<Figures> CudaMachine::measure(fw_plan *plan, std::span<const Stream> streams, int rounds) {
   uint64_t bytes = 0;
-  for (const Stream &stream : streams)
+  bool isWritten = false;
+  for (const Stream &stream : streams) {
     bytes += stream.bytes * (stream.isRead + stream.isWritten);
+    isWritten |= stream.isWritten;
+  }
   Work run = [&] { return host::check(fw_plan_run(plan, nullptr, 0, queue->stream(), nullptr)); };
   Figures figures;
   Error error;
@@ -171,14 +223,16 @@ Result<Figures> CudaMachine::measure(fw_plan *plan, std::span<const Stream> stre
       error = value.takeError();
     return error.text.empty();
   };
-  const size_t half = std::min<size_t>(std::max<size_t>(bytes / 2, 1), copyBytes);
-  const bool complete = keep(figures.us, timeOf(run, rounds, false)) &&
-                        keep(figures.copyRate, copyRate(half, rounds)) &&
-                        keep(figures.graphUs, graphTimeOf(run, rounds)) &&
-                        keep(figures.idleUs, timeOf(run, rounds, true)) &&
-                        keep(figures.hostUs, hostTimeOf(run)) &&
-                        keep(figures.largeRate, largestCopyRate(rounds));
-  if (!complete)
+  if (!keep(figures.us, timeOf(run, rounds, false)))
+    return error;
+  // Right behind the time that it is held against.
+  constexpr uint64_t fewest = 16; // bytes: a vector of the kernel that reads
+  Result<void> held = isWritten || bytes < fewest ? measureCopy(figures, bytes, rounds)
+                                                  : measureRead(figures, bytes, rounds);
+  if (!held)
+    return held.takeError();
+  if (!keep(figures.graphUs, graphTimeOf(run, rounds)) ||
+      !keep(figures.idleUs, timeOf(run, rounds, true)) || !keep(figures.hostUs, hostTimeOf(run)))
     return error;
   return figures;
 }
@@ -195,8 +249,8 @@ Result<std::unique_ptr<Machine>> makeCudaMachine(fw_context *context, const host
   auto queue = CudaQueue::create(device.id);
   if (!queue)
     return queue.takeError();
-  return std::unique_ptr<Machine>(
-      std::make_unique<CudaMachine>(context, device, std::move(name), std::move(*queue)));
+  return std::unique_ptr<Machine>(std::make_unique<CudaMachine>(context, device, std::move(name),
+                                                                info->target, std::move(*queue)));
 }
 
 } // namespace fw::bench

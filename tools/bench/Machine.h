@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace fw::bench {
@@ -24,8 +25,10 @@ struct Figures {
   std::optional<double> graphUs;   ///< the same as a replay of a captured graph
   std::optional<double> idleUs;    ///< from an idle device, so with what the host takes
   double hostUs = 0;               ///< of the call, with an empty queue
-  double copyRate = 0;             ///< bytes/us of copy(S); on the CPU of a bare stream
-  std::optional<double> largeRate; ///< of copy(4 GiB)
+  std::string yardstick;           ///< "copy"; "read" of what writes nothing; on the CPU "stream"
+  std::string yardstickText;       ///< how the fastest read was made; empty for the others
+  double yardstickRate = 0;        ///< bytes/us of the yardstick over as many bytes
+  std::optional<double> largeRate; ///< of copy(4 GiB), beside "copy"
 };
 
 class Machine {
@@ -33,13 +36,15 @@ public:
   virtual ~Machine() = default;
 
   virtual std::string description() const = 0;
-  /// "copy", or "stream" of the CPU.
+  /// "copy", or "stream" of the CPU: that of programs that write.
   virtual std::string yardstick() const = 0;
   virtual fw_stream stream() const = 0;
   /// Memory for the operands of a case; the same for every case. Called once.
   virtual Result<std::byte *> reserve(size_t bytes) = 0;
   /// Repeats `pattern` in the memory that was reserved.
   virtual Result<void> fill(std::byte *to, size_t bytes, std::span<const std::byte> pattern) = 0;
+  /// What the memory that was reserved holds, once all work is done.
+  virtual Result<void> fetch(const std::byte *from, std::span<std::byte> to) = 0;
   virtual Result<Figures> measure(fw_plan *plan, std::span<const Stream> streams, int rounds) = 0;
 };
 

@@ -93,7 +93,8 @@ Result<std::vector<bench::Job>> jobsOf(const BenchFlags &flags, const bench::Ben
   return jobs;
 }
 
-Json toJson(const bench::Row &row, const std::string &yardstick) {
+Json toJson(const bench::Row &row) {
+  const std::string &yardstick = row.figures.yardstick;
   Json json = {{"id", row.id},
                {"case", row.op + ", " + row.dtypes + ", " + row.list},
                {"op", row.op},
@@ -105,10 +106,14 @@ Json toJson(const bench::Row &row, const std::string &yardstick) {
                {"launches", row.launches},
                {"us", row.figures.us},
                {"gb_per_s", row.gigabytesPerSecond()},
-               {"percent_of_" + yardstick, row.percentOfCopy()},
+               {"percent_of_" + yardstick, row.percentOfYardstick()},
                {"host_us", row.figures.hostUs}};
-  if (row.id.empty() || yardstick != "copy") // the figures to reach are those of GPUs
+  if (row.id.empty() || yardstick == "stream") // the figures to reach are those of GPUs
     json.erase("id");
+  else if (const bench::Target *target = bench::findTarget(row.id, row.list))
+    json.update({{"floor", target->floor}, {"goal", target->goal}});
+  if (!row.figures.yardstickText.empty())
+    json["fastest_read"] = row.figures.yardstickText;
   if (row.figures.largeRate)
     json["percent_of_copy_4gib"] = row.percentOfLarge();
   if (row.figures.graphUs)
@@ -121,7 +126,7 @@ Json toJson(const bench::Row &row, const std::string &yardstick) {
 Json toJson(const std::vector<bench::Row> &rows, const bench::Machine &machine) {
   Json list = Json::array();
   for (const bench::Row &row : rows)
-    list.push_back(toJson(row, machine.yardstick()));
+    list.push_back(toJson(row));
   return {
       {"versions", {{"fusewright", jit::compilerBuildId()}, {"machine", machine.description()}}},
       {"rows", list}};
@@ -132,25 +137,32 @@ std::string optionalText(const std::optional<double> &value, int decimals) {
 }
 
 void printTable(const std::vector<bench::Row> &rows, const bench::Machine &machine) {
-  const std::string of = ">% " + machine.yardstick();
-  Table table({"op", "dtypes", "list", ">tensors", ">elements", ">MB", ">us", ">GB/s", of,
-               ">% 4 GiB", ">graph us", ">idle us", ">host us", ">launches"});
+  const std::string usual = machine.yardstick();
+  Table table({"op", "dtypes", "list", ">tensors", ">elements", ">MB", ">us", ">GB/s",
+               ">% " + usual, ">% read", ">% 4 GiB", ">graph us", ">idle us", ">host us",
+               ">launches"});
+  auto percent = [](const bench::Row &row, const std::string &yardstick) {
+    return row.figures.yardstick == yardstick ? decimal(row.percentOfYardstick(), 1) : "-";
+  };
   for (const bench::Row &row : rows)
     table.add({row.op, row.dtypes, row.list, std::to_string(row.tensors),
                std::to_string(row.elements), decimal(double(row.bytes) * 1e-6, 1),
                decimal(row.figures.us, 1), decimal(row.gigabytesPerSecond(), 0),
-               decimal(row.percentOfCopy(), 1),
+               percent(row, usual), percent(row, "read"),
                row.figures.largeRate ? decimal(row.percentOfLarge(), 1) : "-",
                optionalText(row.figures.graphUs, 1), optionalText(row.figures.idleUs, 1),
                decimal(row.figures.hostUs, 1), std::to_string(row.launches)});
   table.print(std::cout);
   std::cout << "\non " << machine.description()
-            << "; medians. MB: every operand once per read and once per write.\n";
+            << "; medians. MB: every operand once per read and once per write, in each pass that "
+               "does.\n";
   if (machine.yardstick() == "copy")
     std::cout
         << "us: time on the device; % copy: of a copy on the device of the same bytes, at most "
-           "8 GiB, and of one\nof 4 GiB, in this process. graph us: replay of a captured "
-           "graph; idle us: from an idle device, so with the\nlaunch; host us: of the call.\n";
+           "8 GiB, and of one\nof 4 GiB, in this process; % read: of the fastest bare kernel that "
+           "reads the same bytes, for what writes none.\ngraph us: replay of a captured graph; "
+           "idle "
+           "us: from an idle device, so with the launch; host us: of the call.\n";
   else
     std::cout << "us, host us: of a run, which ends with the call; % stream: of a bare pass over "
                  "the same "
@@ -161,15 +173,19 @@ Result<void> writePlot(const std::string &path, const std::vector<bench::Row> &r
                        const bench::Machine &machine) {
   std::vector<bench::Bar> bars;
   for (const bench::Row &row : rows) {
-    bench::Bar bar{row.op + ", " + row.dtypes + ", " + row.list, row.percentOfCopy(), {}, {}};
-    const bench::Target *target = bench::findTarget(row.id);
-    if (target && machine.yardstick() == "copy")
+    bench::Bar bar{row.op + ", " + row.dtypes + ", " + row.list, row.percentOfYardstick(), {}, {}};
+    const bench::Target *target = bench::findTarget(row.id, row.list);
+    if (target && row.figures.yardstick != "stream")
       bar.floor = target->floor, bar.goal = target->goal;
     bars.push_back(std::move(bar));
   }
   std::ofstream file(path);
-  file << bench::barChart(
-      "% of " + machine.yardstick() + " of the same bytes, " + machine.description(), bars);
+  const bool reads = std::ranges::any_of(
+      rows, [](const bench::Row &row) { return row.figures.yardstick == "read"; });
+  file << bench::barChart("% of a " + machine.yardstick() +
+                              (reads ? " (of a read, for what writes nothing)" : "") +
+                              " of the same bytes, " + machine.description(),
+                          bars);
   if (!file.flush())
     return Error{Code::USAGE, "--plot: expected a file that can be written, got '" + path + "'",
                  "name a file in a folder of this user"};
@@ -229,8 +245,9 @@ void addBenchCommand(CLI::App &app, Session &session) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App *command =
       app.add_subcommand("bench", "Time ops on lists of tensors, beside a copy of the same bytes");
-  command->add_option("OP", flags->ops,
-                      "Shipped names, files, or file:name; none: the shipped optimizers and casts");
+  command->add_option(
+      "OP", flags->ops,
+      "Shipped names, files, or file:name; none: the shipped optimizers, norms and casts");
   command
       ->add_option("--tensors", flags->tensors,
                    "Models (llama-1.1b,bert-large,resnet-50) or the numbers of elements of a list "
@@ -246,7 +263,8 @@ void addBenchCommand(CLI::App &app, Session &session) {
   command->add_option("--plot", flags->plot, "Write a bar chart too")->type_name("FILE.svg");
   addRequestFlags(*command, flags->request);
   addJsonFlag(*command, session);
-  command->footer("A model's tensors of one dimension are a group without weight decay, where the "
+  command->footer("A step of several passes (--feature unscale,clip,guard) counts each. A model's "
+                  "tensors of one dimension are a group without weight decay, where the "
                   "op has one.");
   command->callback([&session, flags] {
     session.action = [&session, flags] { return benchOps(session, *flags); };
