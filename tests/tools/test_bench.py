@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`bench` on the CPU: what it says of tensors and bytes, not how fast they are."""
+import os
 import re
 import xml.etree.ElementTree
 
@@ -34,6 +35,29 @@ class Bench(Cli):
         self.assertEqual(row["bytes"], 1192 * 4)
         row, = self.rows("loss_scale", "--tensors", "8")  # numbers alone
         self.assertEqual((row["bytes"], row["percent_of_stream"]), (0, 0))
+
+    def gpu_rows(self, *arguments):
+        """On the fake driver: what is queued, not how long it takes."""
+        needed = {"FUSEWRIGHT_CUDA_DRIVER": "FW_FAKE_CUDA", "FAKE_CUDA_KERNELS": "FW_BENCH_TWINS"}
+        if any(name not in os.environ for name in needed.values()):
+            self.skipTest(f"needs {', '.join(needed.values())}")
+        self.need_nvrtc()
+        settings = {name: os.environ[value] for name, value in needed.items()}
+        return self.json_of("bench", "--rounds", "1", *arguments, FAKE_CUDA_DEVICES="9.0",
+                            FAKE_CUDA_MEMORY=str(1 << 30), **settings)["rows"]
+
+    def test_gpu_steps_are_held_against_copies_and_norms_against_reads(self):
+        step, = self.gpu_rows("adamw", "--feature", "unscale,clip,guard", "--tensors", "70000,3x64")
+        norm, = self.gpu_rows("l2norm", "--dtype", "x=f32", "--tensors", "70000,3x64")
+        self.assertEqual((step["launches"], step["bytes"]), (2, 70192 * 32))
+        self.assertEqual(len(step["schedule"].split(" | ")), 2)
+        self.assertNotIn("id", step)  # no figure is for a step of two passes without its copy
+        self.assertGreater(step["percent_of_copy"], 0)
+        self.assertEqual((norm["id"], norm["floor"], norm["goal"]), ("P7", 95, 98))
+        self.assertEqual((norm["launches"], norm["bytes"]), (1, 70192 * 4))
+        self.assertGreater(norm["percent_of_read"], 0)
+        self.assertIn("threads", norm["fastest_read"])
+        self.assertNotIn("percent_of_copy", norm)
 
     def test_models_have_the_published_numbers_of_elements(self):
         row, = self.rows("scale", "--dtype", "in=e4m3fn", "--tensors", "resnet-50")

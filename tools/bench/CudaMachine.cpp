@@ -184,8 +184,8 @@ Result<void> CudaMachine::measureCopy(Figures &figures, uint64_t bytes, int roun
 
 /// Reads the memory of the operands: what the program has read.
 Result<void> CudaMachine::measureRead(Figures &figures, uint64_t bytes, int rounds) {
-  constexpr uint64_t vector = 16;
-  bytes = std::min<uint64_t>(bytes, fw_buffer_bytes(operands.get())) / vector * vector;
+  bytes = std::min<uint64_t>(bytes, fw_buffer_bytes(operands.get()));
+  bytes -= bytes % ReadLaunch::vectorBytes;
   if (!reads) {
     auto made = ReadYardstick::create(queue->driver(), arch);
     if (!made)
@@ -194,7 +194,7 @@ Result<void> CudaMachine::measureRead(Figures &figures, uint64_t bytes, int roun
   }
   figures.yardstick = "read";
   const auto from = reinterpret_cast<uint64_t>(fw_buffer_data(operands.get()));
-  for (const ReadYardstick::Shape &shape : ReadYardstick::shapes()) {
+  for (const ReadShape &shape : ReadShape::all()) {
     Result<double> us =
         timeOf([&] { return reads->launch(shape, from, bytes, target(), queue->stream()); }, rounds,
                false);
@@ -226,9 +226,9 @@ Result<Figures> CudaMachine::measure(fw_plan *plan, std::span<const Stream> stre
   if (!keep(figures.us, timeOf(run, rounds, false)))
     return error;
   // Right behind the time that it is held against.
-  constexpr uint64_t fewest = 16; // bytes: a vector of the kernel that reads
-  Result<void> held = isWritten || bytes < fewest ? measureCopy(figures, bytes, rounds)
-                                                  : measureRead(figures, bytes, rounds);
+  Result<void> held = isWritten || bytes < ReadLaunch::vectorBytes
+                          ? measureCopy(figures, bytes, rounds)
+                          : measureRead(figures, bytes, rounds);
   if (!held)
     return held.takeError();
   if (!keep(figures.graphUs, graphTimeOf(run, rounds)) ||

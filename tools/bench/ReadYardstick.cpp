@@ -9,15 +9,8 @@ namespace fw::bench {
 
 namespace {
 
-/// What the kernel takes; as `struct Read` of its text.
-struct ReadLaunch {
-  uint64_t address, vectors, policy, sink;
-};
-
-constexpr uint64_t vectorBytes = 16;
-
-/// Behind the numbers of a shape. The sink is written for one sum in 2^32, so that no load may be
-/// left out.
+/// Behind the numbers of a shape; its Read is ReadLaunch. The sink is written for one sum in 2^32,
+/// so that no load may be left out.
 constexpr const char *body = R"(
 typedef unsigned long long u64;
 struct Read { u64 address, vectors, policy, sink; };
@@ -54,37 +47,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) SYMBOL(const Read read) {
 }
 )";
 
-std::string symbolOf(const ReadYardstick::Shape &shape) {
-  return "fw_bench_read_" + std::to_string(shape.threads) + "x" + std::to_string(shape.inflight) +
-         "_" + std::to_string(shape.blockBytes >> 10) + "k" + (shape.keepsLast ? "_last" : "");
-}
-
-std::string sourceOf(const ReadYardstick::Shape &shape) {
+std::string sourceOf(const ReadShape &shape) {
   auto define = [](const char *name, const std::string &value) {
     return std::string("#define ") + name + " " + value + "\n";
   };
   return define("THREADS", std::to_string(shape.threads)) +
          define("INFLIGHT", std::to_string(shape.inflight)) +
-         define("BLOCK_VECTORS", std::to_string(shape.blockBytes / vectorBytes)) +
-         define("SYMBOL", symbolOf(shape)) + body;
+         define("BLOCK_VECTORS", std::to_string(shape.blockBytes / ReadLaunch::vectorBytes)) +
+         define("SYMBOL", shape.symbol()) + body;
 }
 
 } // namespace
-
-std::string ReadYardstick::Shape::text() const {
-  return std::to_string(threads) + " threads, " + std::to_string(inflight) +
-         " x 16 bytes in flight, blocks of " + std::to_string(blockBytes >> 10) + " KiB" +
-         (keepsLast ? ", evict_last" : "");
-}
-
-std::span<const ReadYardstick::Shape> ReadYardstick::shapes() {
-  constexpr uint64_t kib = 1024;
-  static constexpr Shape all[] = {
-      {512, 4, 256 * kib, true}, {512, 4, 256 * kib, false}, {512, 8, 256 * kib, true},
-      {256, 8, 128 * kib, true}, {256, 4, 64 * kib, true},   {1024, 4, 256 * kib, true},
-  };
-  return all;
-}
 
 Result<std::unique_ptr<ReadYardstick>> ReadYardstick::create(const driver::Driver &driver,
                                                              const std::string &arch) {
@@ -95,8 +68,8 @@ Result<std::unique_ptr<ReadYardstick>> ReadYardstick::create(const driver::Drive
   if (!nvrtc)
     return nvrtc.takeError();
   std::unique_ptr<ReadYardstick> made(new ReadYardstick(driver));
-  for (const Shape &shape : shapes()) {
-    const std::string symbol = symbolOf(shape);
+  for (const ReadShape &shape : ReadShape::all()) {
+    const std::string symbol = shape.symbol();
     auto code = (*nvrtc)->compile(sourceOf(shape), symbol + ".cu", arch, (*nvrtc)->flags());
     if (!code)
       return code.takeError();
@@ -107,7 +80,7 @@ Result<std::unique_ptr<ReadYardstick>> ReadYardstick::create(const driver::Drive
   for (size_t k = 0; k < made->kernels.size(); ++k) {
     Kernel &kernel = made->kernels[k];
     const std::string &image = kernel.code.cubin.empty() ? kernel.code.ptx : kernel.code.cubin;
-    kernel.module = std::make_unique<driver::Module>(image, symbolOf(shapes()[k]));
+    kernel.module = std::make_unique<driver::Module>(image, ReadShape::all()[k].symbol());
     Result<driver::CUfunction> function = kernel.module->load(driver, loads);
     if (!function)
       return function.takeError();
@@ -116,11 +89,11 @@ Result<std::unique_ptr<ReadYardstick>> ReadYardstick::create(const driver::Drive
   return made;
 }
 
-Result<void> ReadYardstick::launch(const Shape &shape, uint64_t address, uint64_t bytes,
+Result<void> ReadYardstick::launch(const ReadShape &shape, uint64_t address, uint64_t bytes,
                                    uint64_t sink, driver::CUstream stream) const {
-  const size_t place = size_t(&shape - shapes().data());
-  ReadLaunch launch = {address, bytes / vectorBytes, shape.keepsLast ? L2::EVICT_LAST : L2::NORMAL,
-                       sink};
+  const size_t place = size_t(&shape - ReadShape::all().data());
+  ReadLaunch launch = {address, bytes / ReadLaunch::vectorBytes,
+                       shape.keepsLast ? L2::EVICT_LAST : L2::NORMAL, sink};
   const auto blocks = unsigned((bytes + shape.blockBytes - 1) / shape.blockBytes);
   void *parameters[] = {&launch};
   return driver::check(cuda,
