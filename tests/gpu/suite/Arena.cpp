@@ -79,12 +79,19 @@ void Arena::fill(Random &random, Values values) {
   }
 }
 
-size_t Arena::offset(size_t entry, size_t operand) const {
+const Arena::View &Arena::view(size_t entry, size_t operand) const {
   for (const View &view : views)
     if (view.operand == operand && (view.entry == entry || kernel.operands[operand].isOfAll()))
-      return view.offset;
+      return view;
   ADD_FAILURE() << "no entry " << entry;
-  return 0;
+  return views.front();
+}
+
+size_t Arena::offset(size_t entry, size_t operand) const { return view(entry, operand).offset; }
+
+void Arena::set(Bytes &image, size_t entry, size_t operand, size_t element, uint64_t word) const {
+  store(formatOf(kernel.operands[operand].dtype), word,
+        &image[view(entry, operand).places[element]]);
 }
 
 fw_tensor Arena::tensor(const View &view, void *base, fw_device device, int32_t deviceId) const {

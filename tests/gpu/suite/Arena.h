@@ -66,6 +66,10 @@ public:
   std::vector<fw_tensor> tensors(void *base, fw_device device, int32_t deviceId = 0) const;
   /// Where operand k of entry e, or of all, starts in the block.
   size_t offset(size_t entry, size_t operand) const;
+  /// Puts a word into one element.
+  void set(Bytes &image, size_t entry, size_t operand, size_t element, uint64_t word) const;
+  /// What stands at a byte of the block.
+  std::string describe(size_t byte) const;
   /// All elements of an operand, entry after entry, in the order of their indices.
   std::vector<uint64_t> words(const Bytes &image, size_t operand) const;
 
@@ -88,7 +92,7 @@ private:
   void fill(Random &random, Values values);
   fw_tensor tensor(const View &view, void *base, fw_device device, int32_t deviceId) const;
   std::string checkGuards(const Bytes &image) const;
-  std::string describe(size_t byte) const;
+  const View &view(size_t entry, size_t operand) const;
   std::string nameOf(const View &view) const;
 
   std::vector<View> views; ///< in the order of the C API

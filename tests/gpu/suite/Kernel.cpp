@@ -83,7 +83,22 @@ void describeSchedule(Kernel &kernel) {
   kernel.vector = std::atoi(schedule.c_str() + at + 4);
 }
 
+api::Program compile(fw_context *context, const api::Request &request) {
+  return api::make<api::Program>(
+      [&](fw_program **out) { return fw_compile(context, request.get(), out); });
+}
+
 } // namespace
+
+std::unique_ptr<Kernel> makeCpuKernel(fw_context *context, const ProgramRow &row) {
+  auto made = std::make_unique<Kernel>();
+  made->row = &row;
+  made->request = requestOf(context, row, "cpu");
+  made->cpu = compile(context, made->request);
+  describeOperands(*made);
+  describeScalars(*made);
+  return made;
+}
 
 std::unique_ptr<Kernel> makeKernel(fw_context *context, const std::string &program, int device) {
   auto made = std::make_unique<Kernel>();
@@ -92,12 +107,8 @@ std::unique_ptr<Kernel> makeKernel(fw_context *context, const std::string &progr
   if (gpu.isFake)
     gpu.fake.useTwins(*made->row, gpu.targets[size_t(device)]);
   made->request = requestOf(context, *made->row, "cuda:" + std::to_string(device));
-  auto compile = [&](const api::Request &request) {
-    return api::make<api::Program>(
-        [&](fw_program **out) { return fw_compile(context, request.get(), out); });
-  };
-  made->gpu = compile(made->request);
-  made->cpu = compile(requestOf(context, *made->row, "cpu"));
+  made->gpu = compile(context, made->request);
+  made->cpu = compile(context, requestOf(context, *made->row, "cpu"));
   describeOperands(*made);
   describeScalars(*made);
   describeSchedule(*made);

@@ -48,4 +48,7 @@ const Kernel &compiled(const std::string &program, int device = 0);
 /// The same in a context of the caller's, not loaded yet.
 std::unique_ptr<Kernel> makeKernel(fw_context *context, const std::string &program, int device = 0);
 
+/// For the CPU alone; `row` outlives it.
+std::unique_ptr<Kernel> makeCpuKernel(fw_context *context, const ProgramRow &row);
+
 } // namespace suite

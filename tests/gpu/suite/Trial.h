@@ -71,6 +71,9 @@ public:
   /// The tensors as they were at first.
   void reset(cuda::Handle stream = nullptr);
 
+  /// Other bytes for a group's block.
+  void write(size_t group, const Bytes &image) { blocks[group]->write(image); }
+
   fw_plan_info info() const;
   const Arena &arena(size_t group = 0) const { return *arenas[group]; }
   Bytes image(size_t group = 0, cuda::Handle stream = nullptr) const {
