@@ -1,4 +1,5 @@
 """The C API by ctypes, as much of it as plans of tensors need: no extension, no build."""
+import collections
 import ctypes
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
@@ -34,7 +35,16 @@ class PlanInfo(Structure):
 
 class OperandInfo(Structure):
     _fields_ = [("struct_size", c_uint32), ("read", c_int32), ("written", c_int32), ("optional", c_int32), ("name", c_char_p),
-                ("role", c_char_p), ("dtype", c_char_p), ("init", c_double)]
+                ("role", c_char_p), ("dtype", c_char_p), ("init", c_double), ("scope", c_char_p)]
+
+
+class Counters(Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32),
+                *((name, c_uint64) for name in ("memory_hits", "disk_hits", "compiles", "waits", "cache_faults", "launches",
+                                                "modules", "table_uploads"))]
+
+
+Operand = collections.namedtuple("Operand", "name role dtype scope")
 
 
 def scalar(name, value):
@@ -61,6 +71,12 @@ class Library:
         self.call(name, *arguments, byref(made))
         return made
 
+    def launches(self):
+        """Kernels that were launched so far."""
+        counters = Counters(struct_size=ctypes.sizeof(Counters))
+        self.call("fw_context_counters", self.context, byref(counters))
+        return counters.launches
+
 
 class Program:
     """A request of bench/tables/cases.json, compiled for `target`."""
@@ -82,41 +98,54 @@ class Program:
         library.c.fw_op_destroy(op)
 
     def read_operands(self, request):
-        """(name, role, dtype) of each."""
         count, operands = c_size_t(), []
         self.library.call("fw_request_operand_count", request, byref(count))
         for index in range(count.value):
             info = OperandInfo(struct_size=ctypes.sizeof(OperandInfo))
             self.library.call("fw_request_operand", request, index, byref(info))
-            operands.append((info.name.decode(), info.role.decode(), info.dtype.decode()))
+            operands.append(Operand(*(text.decode() for text in (info.name, info.role, info.dtype, info.scope))))
         return operands
+
+    def of_entries(self):
+        """Operands of an entry of a list."""
+        return [operand for operand in self.operands if operand.scope != "all"]
+
+    def of_all(self):
+        """Operands with one value in all, which stand behind the entries."""
+        return [operand for operand in self.operands if operand.scope == "all"]
 
 
 class Plan:
-    """Groups of (entries, scalars); an entry is (shape, address of each operand)."""
+    """Groups of (entries, scalars); an entry is (shape, address of each operand). `of_all`: addresses of the operands
+    with one value in all."""
 
-    def __init__(self, program, groups, device=CUDA):
+    def __init__(self, program, groups, of_all=(), device=CUDA):
         self.library, self.kept = program.library, []
-        array = (Group * len(groups))(*[self.group(program, entries, scalars, device) for entries, scalars in groups])
+        array = (Group * len(groups))(*[self.group(program, entries, of_all, scalars, device) for entries, scalars in groups])
         self.plan = self.library.make("fw_plan_create", self.library.context, array, len(groups))
         self.info = PlanInfo(struct_size=ctypes.sizeof(PlanInfo))
         self.library.call("fw_plan_describe", self.plan, byref(self.info))
 
-    def group(self, program, entries, scalars, device):
+    def tensors(self, operands, shape, addresses, device):
+        sizes = (c_int64 * len(shape))(*shape)
+        self.kept.append(sizes)
+        return [Tensor(struct_size=ctypes.sizeof(Tensor), device=device, rank=len(shape), dtype=operand.dtype.encode(),
+                       data=address, shape=sizes)
+                for operand, address in zip(operands, addresses, strict=True)]
+
+    def group(self, program, entries, of_all, scalars, device):
         tensors = []
         for shape, addresses in entries:
-            sizes = (c_int64 * len(shape))(*shape)
-            self.kept.append(sizes)
-            tensors += [Tensor(struct_size=ctypes.sizeof(Tensor), device=device, rank=len(shape), dtype=dtype.encode(),
-                               data=address, shape=sizes)
-                        for (_, _, dtype), address in zip(program.operands, addresses)]
+            tensors += self.tensors(program.of_entries(), shape, addresses, device)
+        tensors += self.tensors(program.of_all(), [1], of_all, device)
         tensor_array, scalar_array = (Tensor * len(tensors))(*tensors), (Scalar * len(scalars))(*scalars)
         self.kept += [tensor_array, scalar_array]
         return Group(struct_size=ctypes.sizeof(Group), program=program.program, tensors=tensor_array,
                      tensor_count=len(tensors), scalars=scalar_array, scalar_count=len(scalars))
 
-    def run(self, stream=0):
-        self.library.check(self.library.c.fw_plan_run(self.plan, None, c_size_t(0), c_void_p(stream), None))
+    def run(self, stream=0, scalars=()):
+        values = (Scalar * len(scalars))(*scalars)
+        self.library.check(self.library.c.fw_plan_run(self.plan, values, c_size_t(len(scalars)), c_void_p(stream), None))
 
     def close(self):
         self.library.c.fw_plan_destroy(self.plan)
