@@ -115,7 +115,10 @@ void printTable(const std::vector<Verified> &all, const VerifyFlags &flags) {
       table.add({one.program, output.operand + " " + output.dtype,
                  scientific(output.worst.worst.error), scientific(output.worst.worst.bound),
                  decimal(output.worst.worst.ratio, 3), placeText(output),
-                 std::to_string(output.caseSeed), output.differingBits ? "differ" : "equal",
+                 std::to_string(output.caseSeed),
+                 !one.report.hasBits    ? "-"
+                 : output.differingBits ? "differ"
+                                        : "equal",
                  output.worst.ok() && !output.differingBits ? "ok" : "FAILED"});
   table.print(std::cout);
   std::cout
