@@ -30,6 +30,7 @@ struct KernelNode {
   X(cuStreamBeginCapture_v2, (Handle, int))                                                        \
   X(cuStreamEndCapture, (Handle, Handle *))                                                        \
   X(cuGraphGetNodes, (Handle, Handle *, size_t *))                                                 \
+  X(cuGraphNodeGetType, (Handle, int *))                                                           \
   X(cuGraphKernelNodeGetParams_v2, (Handle, KernelNode *))                                         \
   X(cuGraphInstantiateWithFlags, (Handle *, Handle, unsigned long long))                           \
   X(cuGraphLaunch, (Handle, Handle))                                                               \

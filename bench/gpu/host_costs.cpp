@@ -1,6 +1,7 @@
 // What the library costs the host beyond the bare launches of the same kernels with the same
 // parameters (PERFORMANCE 2: H1, H2, H3), and compile counts (H7). The bare launch is read out of a
-// captured run, so it has the product's own kernel, grid and parameter bytes.
+// captured run, so it has the product's own kernels, grids and parameter bytes. A whole step is
+// norm, unscale, clip, AdamW and copy, in two launches.
 //
 // usage: bench-gpu-host [--json FILE]
 #include "bench/gpu/Cuda.h"
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 using namespace bench;
 
@@ -45,7 +47,7 @@ Pair measure(const std::function<void()> &call, const std::function<void()> &bar
   return {median(std::move(calls)), median(std::move(bares))};
 }
 
-/// The kernel launches of what `work` queues.
+/// The kernel launches of what `work` queues, and how much else that is (copies).
 class Bare {
 public:
   explicit Bare(const std::function<void()> &work) {
@@ -58,6 +60,13 @@ public:
     std::vector<cuda::Handle> handles(count);
     FW_BENCH_CHECK(cuGraphGetNodes(graph, handles.data(), &count));
     for (cuda::Handle node : handles) {
+      constexpr int KERNEL = 0;
+      int type = KERNEL;
+      FW_BENCH_CHECK(cuGraphNodeGetType(node, &type));
+      if (type != KERNEL) {
+        ++others;
+        continue;
+      }
       nodes.emplace_back();
       FW_BENCH_CHECK(cuGraphKernelNodeGetParams_v2(node, &nodes.back()));
     }
@@ -72,8 +81,10 @@ public:
   }
   void replay() const { FW_BENCH_CHECK(cuGraphLaunch(executable, stream)); }
   size_t size() const { return nodes.size(); }
+  size_t otherNodes() const { return others; }
 
 private:
+  size_t others = 0;
   std::vector<cuda::KernelNode> nodes;
   cuda::Handle executable = nullptr;
 };
@@ -86,12 +97,12 @@ fw_buffer *makeBuffer(fw_context *context, size_t bytes) {
   return buffer;
 }
 
-fw_tensor makeTensor(void *data, const int64_t *shape) {
+fw_tensor makeTensor(void *data, const int64_t *shape, const char *dtype = "f32") {
   fw_tensor tensor = {};
   tensor.struct_size = sizeof tensor;
   tensor.device = FW_DEVICE_CUDA;
   tensor.rank = 1;
-  tensor.dtype = "f32";
+  tensor.dtype = dtype;
   tensor.data = data;
   tensor.shape = shape;
   return tensor;
@@ -108,20 +119,20 @@ fw_scalar makeScalar(const char *name, double value) {
 /// AdamW over 1000 tensors of 4096 elements, a quarter of which is not decayed.
 class Step {
 public:
-  static constexpr size_t tensors = 1000, operands = 4, elements = 4096;
+  static constexpr size_t tensors = 1000, elements = 4096;
 
-  explicit Step(fw_context *context) : context(context) {
-    request = makeRequest(context, "adamw", "cuda:0");
+  Step(fw_context *context, std::initializer_list<const char *> features)
+      : context(context), request(makeRequest(context, "adamw", "cuda:0")) {
+    for (const char *feature : features)
+      check(fw_request_feature(request, feature));
     program = compile(context, request);
-    memory = makeBuffer(context, tensors * operands * elements * 4);
-    others = makeBuffer(context, tensors * elements * 4);
-    auto *base = static_cast<char *>(fw_buffer_data(memory));
-    for (size_t i = 0; i < tensors; ++i)
-      for (size_t k = 0; k < operands; ++k)
-        list.push_back(makeTensor(base + (i * operands + k) * elements * 4, &shape));
+    readOperands();
+    memory = makeBuffer(context, (tensors * ofEntries.size() + ofAll.size()) * slotBytes);
+    others = makeBuffer(context, tensors * slotBytes);
+    placeTensors();
     for (size_t i = 0; i < tensors; ++i) {
-      gradients[0].push_back(list[i * operands + 1].data);
-      gradients[1].push_back(static_cast<char *>(fw_buffer_data(others)) + i * elements * 4);
+      gradients[0].push_back(list[i * ofEntries.size() + gradient].data);
+      gradients[1].push_back(static_cast<char *>(fw_buffer_data(others)) + i * slotBytes);
     }
     makePlan();
   }
@@ -138,40 +149,74 @@ public:
 
 private:
   static constexpr size_t decayed = 750;
+  static constexpr size_t slotBytes = elements * 4; ///< for a tensor of any dtype here
+
+  void readOperands() {
+    size_t count = 0;
+    check(fw_request_operand_count(request, &count));
+    for (size_t k = 0; k < count; ++k) {
+      fw_operand_info info = {};
+      info.struct_size = sizeof info;
+      check(fw_request_operand(request, k, &info));
+      if (!std::strcmp(info.role, "grad"))
+        gradient = ofEntries.size();
+      (std::strcmp(info.scope, "all") ? ofEntries : ofAll).push_back(info.dtype);
+    }
+  }
+
+  void placeTensors() {
+    auto *at = static_cast<char *>(fw_buffer_data(memory));
+    for (size_t i = 0; i < tensors; ++i)
+      for (const char *dtype : ofEntries)
+        list.push_back(makeTensor(std::exchange(at, at + slotBytes), &shape, dtype));
+    for (const char *dtype : ofAll)
+      numbers.push_back(makeTensor(std::exchange(at, at + slotBytes), &one, dtype));
+  }
 
   void makePlan() {
     fw_plan_group groups[2] = {};
-    fw_scalar noDecay = makeScalar("weight_decay", 0);
-    const size_t counts[] = {decayed, tensors - decayed};
+    const fw_scalar scalars[] = {makeScalar("all.scale", 65536), makeScalar("weight_decay", 0)};
+    const size_t first = ofAll.empty() ? 1 : 0; // no scale without unscaling
+    std::vector<fw_tensor> lists[2];
+    for (size_t i = 0; i < list.size(); ++i)
+      lists[i / ofEntries.size() >= decayed].push_back(list[i]);
     for (int g = 0; g < 2; ++g) {
+      lists[g].insert(lists[g].end(), numbers.begin(), numbers.end());
       groups[g].struct_size = sizeof groups[g];
       groups[g].program = program;
-      groups[g].tensors = list.data() + (g ? decayed * operands : 0);
-      groups[g].tensor_count = counts[g] * operands;
+      groups[g].tensors = lists[g].data();
+      groups[g].tensor_count = lists[g].size();
+      groups[g].scalars = scalars + first;
+      groups[g].scalar_count = (g ? 2 : 1) - first;
     }
-    groups[1].scalars = &noDecay;
-    groups[1].scalar_count = 1;
     check(fw_plan_create(context, groups, 2, &plan));
   }
 
-  const int64_t shape = elements;
+  const int64_t shape = elements, one = 1;
   fw_context *context;
   fw_request *request;
-  fw_program *program;
-  fw_buffer *memory, *others;
-  std::vector<fw_tensor> list;
+  fw_program *program = nullptr;
+  fw_buffer *memory = nullptr, *others = nullptr;
+  std::vector<const char *> ofEntries, ofAll; ///< dtypes of operands
+  size_t gradient = 0;                        ///< place among those of entries
+  std::vector<fw_tensor> list, numbers;
   std::vector<void *> gradients[2];
   fw_plan *plan = nullptr;
   int step = 0;
 };
 
+void expectLaunches(const Bare &bare, size_t count) {
+  if (bare.size() == count)
+    return;
+  std::fprintf(stderr, "error: expected %zu launches for both groups, got %zu\n", count,
+               bare.size());
+  std::exit(1);
+}
+
 void measureSteps(fw_context *context, std::vector<Row> &rows) {
-  Step step(context);
+  Step step(context, {});
   Bare bare([&] { step.run(); });
-  if (bare.size() != 1) {
-    std::fprintf(stderr, "error: expected one launch for both groups, got %zu\n", bare.size());
-    std::exit(1);
-  }
+  expectLaunches(bare, 1);
   Pair same = measure([&] { step.run(); }, [&] { bare.launch(); });
   Pair graph = measure([&] { bare.replay(); }, [&] { bare.launch(); });
   Pair moved = measure([&] { step.moveGradients(), step.run(); }, [&] { bare.launch(); });
@@ -190,6 +235,34 @@ void measureSteps(fw_context *context, std::vector<Row> &rows) {
                   10,
                   3,
                   {{"whole call", moved.call}, {"bare launch", moved.bare}}});
+}
+
+/// Two launches: norm and scalars, then unscale, clip, AdamW and copy.
+void measureWholeSteps(fw_context *context, std::vector<Row> &rows) {
+  Step step(context, {"unscale", "clip", "copy", "guard"});
+  step.run();
+  Bare bare([&] { step.run(); });
+  expectLaunches(bare, 2);
+  Pair same = measure([&] { step.run(); }, [&] { bare.launch(); });
+  Pair graph = measure([&] { bare.replay(); }, [&] { bare.launch(); });
+  Pair moved = measure([&] { step.moveGradients(), step.run(); }, [&] { bare.launch(); });
+  rows.push_back({"H1",
+                  "whole step, 1000 tensors, beyond two launches",
+                  same.call - same.bare,
+                  "us",
+                  3,
+                  1,
+                  {{"whole call", same.call},
+                   {"two bare launches", same.bare},
+                   {"cuGraphLaunch", graph.call},
+                   {"other nodes in the graph", bare.otherNodes()}}});
+  rows.push_back({"H2",
+                  "whole step with 1000 new gradients",
+                  moved.call - moved.bare,
+                  "us",
+                  10,
+                  3,
+                  {{"whole call", moved.call}, {"two bare launches", moved.bare}}});
 }
 
 void measureOneShot(fw_context *context, std::vector<Row> &rows) {
@@ -275,6 +348,7 @@ int main(int argc, char **argv) {
   fw_context *context = nullptr;
   check(fw_context_create(nullptr, &context));
   measureSteps(context, rows);
+  measureWholeSteps(context, rows);
   measureOneShot(context, rows);
   countCompiles(rows);
   printTable(rows);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`bench` on the CPU: what it says of tensors and bytes, not how fast they are."""
+import json
 import os
 import re
 import xml.etree.ElementTree
@@ -79,7 +80,18 @@ class Bench(Cli):
         self.assertIn("axpby, f32, 100", words)
         self.assertIn("axpby, f32, 200", words)
 
+    def test_rows_by_id_are_saved(self):
+        self.run_cli("bench", "--id", "P4,P7", "--device", "cpu", "--rounds", "1", "--tensors", "100", "--save", "rows.json")
+        rows = json.loads((self.folder / "rows.json").read_text())["rows"]
+        self.assertEqual([(row["op"].split()[0], row["bytes"]) for row in rows],
+                         [("adamw", 3400), ("l2norm", 400), ("l2norm", 200), ("infnorm", 400), ("infnorm", 200)])
+        rows = self.rows("infnorm", "--id", "P7", "--tensors", "100")
+        self.assertEqual([row["op"] for row in rows], ["infnorm", "infnorm"])
+
     def test_mistakes_are_told(self):
+        self.assertIn("--id: expected P1, P2, P22, P4", self.run_cli("bench", "--id", "P99", "--device", "cpu", code=2).stderr)
+        self.assertIn("--save", self.run_cli("bench", "--id", "P4", "--device", "cpu", "--tensors", "8", "--rounds", "1", "--save",
+                                             "no/such/rows.json", code=2).stderr)
         for text in ("llama", "resnet-50,100", "12q", "-4", "1x2x3", "", "0", "0,3x0", "99999999999999", "2000000x1"):
             run = self.run_cli("bench", "scale", "--device", "cpu", f"--tensors={text}", code=2)
             self.assertIn("--tensors", run.stderr + run.stdout)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace fw::bench {
 
@@ -55,6 +56,21 @@ bool isOptimizerInF32(const ResolvedRequest &request) {
          std::ranges::all_of(request.operands, isF32);
 }
 
+Result<void> checkIds(const std::vector<std::string> &ids) {
+  std::set<std::string> known;
+  for (const ordered_json &row : embedded("cases.json").at("cases"))
+    known.insert(row.at("id"));
+  for (const std::string &id : ids)
+    if (!known.contains(id)) {
+      std::string all;
+      for (const std::string &one : known)
+        all += (all.empty() ? "" : ", ") + one;
+      return Error{Code::USAGE, "--id: expected " + all + ", got '" + id + "'",
+                   "P3 is P1 and P2 on a short list: --tensors resnet-50"};
+    }
+  return {};
+}
+
 } // namespace
 
 const Target *findTarget(const std::string &id, const std::string &list) {
@@ -79,11 +95,16 @@ const Target *findTarget(const std::string &id, const std::string &list) {
   return found == targets.end() ? nullptr : &found->second;
 }
 
-Result<std::vector<Request>> defaultRequests(const std::string &op) {
+Result<std::vector<Request>> defaultRequests(const std::string &op,
+                                             const std::vector<std::string> &ids) {
+  if (Result<void> known = checkIds(ids); !known)
+    return known.takeError();
   std::vector<Request> requests;
   for (const ordered_json &row : embedded("cases.json").at("cases")) {
     const std::string name = row.at("op");
     if (!op.empty() && name != op)
+      continue;
+    if (!ids.empty() && std::ranges::find(ids, row.at("id").get<std::string>()) == ids.end())
       continue;
     auto shipped = findShippedOp(name);
     if (!shipped)
@@ -92,8 +113,6 @@ Result<std::vector<Request>> defaultRequests(const std::string &op) {
   }
   return requests;
 }
-
-Result<std::vector<Request>> defaultRequests() { return defaultRequests(""); }
 
 std::string targetId(const ResolvedRequest &request, uint64_t elements, uint32_t launches) {
   std::string id = listedId(request);

@@ -20,8 +20,8 @@ namespace {
 
 struct BenchFlags {
   std::vector<std::string> ops;
-  std::string device = "cuda", plot;
-  std::vector<std::string> tensors;
+  std::string device = "cuda", plot, save;
+  std::vector<std::string> tensors, ids;
   int rounds = 21;
   RequestFlags request;
 };
@@ -35,7 +35,8 @@ bool isShippedName(const std::string &name) {
 /// other its default dtypes.
 Result<std::vector<Request>> requestsOf(const std::string &name, const BenchFlags &flags) {
   if (!flags.request.namesRequest() && isShippedName(name))
-    if (auto listed = bench::defaultRequests(name); !listed || !listed->empty())
+    if (auto listed = bench::defaultRequests(name, flags.ids);
+        !listed || !listed->empty() || !flags.ids.empty())
       return listed;
   Result<language::OpHandle> op = findOp(name);
   if (!op)
@@ -48,7 +49,7 @@ Result<std::vector<Request>> requestsOf(const std::string &name, const BenchFlag
 
 Result<std::vector<Request>> allRequests(const BenchFlags &flags) {
   if (flags.ops.empty())
-    return bench::defaultRequests();
+    return bench::defaultRequests("", flags.ids);
   std::vector<Request> requests;
   for (const std::string &name : flags.ops) {
     auto own = requestsOf(name, flags);
@@ -208,6 +209,15 @@ Result<std::vector<bench::Row>> measureAll(bench::Bench &bench, const std::vecto
   return rows;
 }
 
+Result<void> save(const std::string &path, const Json &json) {
+  std::ofstream file(path);
+  file << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  if (!file.flush())
+    return Error{Code::USAGE, "--save: expected a file that can be written, got '" + path + "'",
+                 "name a file in a folder of this user"};
+  return {};
+}
+
 /// The GPU is only the default: there is another device.
 Error withCpu(Error error) {
   if (error.code == Code::DEVICE)
@@ -229,8 +239,12 @@ Result<int> benchOps(const Session &session, const BenchFlags &flags) {
   auto rows = measureAll(*bench, *jobs, flags.rounds);
   if (!rows)
     return rows.takeError();
+  const Json json = toJson(*rows, bench->machine());
+  if (!flags.save.empty())
+    if (Result<void> saved = save(flags.save, json); !saved)
+      return saved.takeError();
   if (session.json)
-    printJson(toJson(*rows, bench->machine()));
+    printJson(json);
   else
     printTable(*rows, bench->machine());
   if (!flags.plot.empty())
@@ -253,6 +267,11 @@ void addBenchCommand(CLI::App &app, Session &session) {
                    "Models (llama-1.1b,bert-large,resnet-50) or the numbers of elements of a list "
                    "(4096,1000x64); may be given again; default: bert-large, on the CPU resnet-50")
       ->type_name("LIST");
+  command
+      ->add_option("--id", flags->ids,
+                   "Of the shipped ops what is held against these figures, as P4,P7")
+      ->delimiter(',')
+      ->type_name("ID");
   command->add_option("--device", flags->device, "cpu, cuda or cuda:N")
       ->capture_default_str()
       ->type_name("DEVICE");
@@ -261,6 +280,7 @@ void addBenchCommand(CLI::App &app, Session &session) {
       ->capture_default_str()
       ->type_name("N");
   command->add_option("--plot", flags->plot, "Write a bar chart too")->type_name("FILE.svg");
+  command->add_option("--save", flags->save, "Write the rows as JSON too")->type_name("FILE.json");
   addRequestFlags(*command, flags->request);
   addJsonFlag(*command, session);
   command->footer("A step of several passes (--feature unscale,clip,guard) counts each. A model's "
