@@ -53,8 +53,8 @@ const std::vector<HandStep> &handSteps() {
        pairText,
        {"p", "q"},
        {"g", "h"},
-       "state v = 0;  step t;  hyper lr = 0.01, rho = 0.9",
-       "  v = rho*v + (1 - rho)*(used_g^2 + used_h^2)\n"
+       "state v = 0;  step t;  hyper lr = 0.01, beta = 0.9",
+       "  v = beta*v + (1 - beta)*(used_g^2 + used_h^2)\n"
        "  u = lr/((sqrt(v) + 1e-3)*t)\n"
        "  new_p = old_p - u*used_g;  new_q = old_q - u*used_h\n"}};
   return steps;

@@ -14,8 +14,8 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 /// An optimizer of ours with two parameters.
 inline constexpr const char *pairText =
     "op pair over elements {\n"
-    "  param p, q;  grad g, h;  state v = 0;  step t;  hyper lr = 0.01 >= 0, rho = 0.9 in [0, 1)\n"
-    "  v = rho*v + (1 - rho)*(g^2 + h^2)\n"
+    "  param p, q;  grad g, h;  state v = 0;  step t;  hyper lr = 0.01 >= 0, beta = 0.9 in [0, 1)\n"
+    "  v = beta*v + (1 - beta)*(g^2 + h^2)\n"
     "  u = lr/((sqrt(v) + 1e-3)*t)\n"
     "  p = p - u*g;  q = q - u*h\n"
     "}\n";
