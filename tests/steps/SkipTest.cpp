@@ -50,6 +50,32 @@ TEST_P(Skips, change_no_byte) {
   }
 }
 
+/// One-shot launches decide for their list.
+TEST_P(Skips, launches_too) {
+  const ProgramRow row = handStep(GetParam()).row("", "guard,unscale,clip,master,zero_grad");
+  api::Context context = api::context();
+  const auto kernel = makeCpuKernel(context.get(), row);
+  Random random(1);
+  Trial trial(context.get(), onCpu, {{kernel.get(), randomList(random), {}, Values::USUAL}});
+  const Scalars scalars = kernel->step().empty() ? Scalars() : step(1);
+  Bytes bad = trial.image();
+  const size_t last = trial.arena().list.size() - 1,
+               entry = trial.arena().list[last].elements() ? last : last - 1;
+  trial.arena().set(bad, entry, kernel->operand("g"), 0, 0x7fc00000);
+  trial.write(0, bad);
+  trial.launch(scalars);
+  Bytes image = trial.image();
+  EXPECT_EQ(trial.arena().numbers(image, "all.skipped").front(), double(entry + 1));
+  for (const char *report : {"all.norm", "all.skipped"})
+    trial.arena().set(image, 0, kernel->operand(report), 0,
+                      trial.arena().words(bad, kernel->operand(report)).front());
+  EXPECT_TRUE(image == bad);
+  trial.reset();
+  trial.launch(scalars);
+  EXPECT_EQ(trial.arena().numbers(trial.image(), "all.skipped").front(), 0);
+  EXPECT_EQ(trial.arena().check(trial.image(), scalars), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Optimizers, Skips, testing::Values("adam", "adamw", "sgd", "lion", "pair"),
                          [](const auto &info) { return info.param; });
 

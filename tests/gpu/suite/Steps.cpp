@@ -33,6 +33,8 @@ EntrySpec randomEntry(Random &random) {
     spec.shape = {1 + below(random, 9),
                   2 + below(random, 40)}; // a dimension of size 1 has no stride
     spec.strides = {spec.shape[1] + below(random, 5), 1};
+    if (below(random, 2)) // gradients that nobody writes: wider rows, or one row for all
+      spec.readStrides = {below(random, 2) ? 0 : spec.shape[1] + below(random, 9), 1};
     break;
   default:
     spec.shape = {2, 3, 1 + below(random, 6)};
@@ -72,13 +74,19 @@ class GuardedSteps {
 public:
   GuardedSteps(fw_context *context, Place place, const std::vector<const Kernel *> &kernels,
                uint64_t seed)
-      : context(context), random(seed), counter(context, place, {counted}),
+      : context(context), place(place), random(seed), counter(context, place, {counted}),
         scalars(stepScalars(*kernels.front())), step(kernels.front()->step()),
         trial(context, place, groupsOf(kernels), seed), clean(trial.images()) {}
 
   void leaveOut() {
+    const float words[] = {1, -2, 0.5f};
+    Numbers<float> word(context, place, {words[below(random, 3)]});
     Scalars given = now();
-    trial.run(given.set("all.skip", 1));
+    if (below(random, 2))
+      given.setData("all.skip", word.data(), "f32");
+    else
+      given.set("all.skip", double(word.read().front()));
+    trial.run(given);
     expectUnchanged(clean);
     EXPECT_EQ(report("all.skipped"), -1);
     if (hasNorm())
@@ -243,6 +251,7 @@ private:
   static constexpr int64_t counted = 3;
 
   fw_context *context;
+  const Place place;
   Random random;
   Numbers<int64_t> counter;
   const Scalars scalars;
