@@ -172,9 +172,6 @@ template <class Op> FW_INLINE void normLastBlock(const typename Op::Launch &laun
   typename Op::Acc acc;
   static_assert(Op::Acc::COUNT <= 32 && Op::Acc::COUNT * Op::THREADS / WARP <= ReduceTail::VALUES,
                 "a bit of PER_TENSOR for each, and room for a number per warp");
-  // One of the blocks that start late, so that what it asks for is still there at the end.
-  if (blockIdx.x == gridDim.x - 1 - gridDim.x / 8)
-    prefetchScalars<Op::THREADS>(tail.programs, tail.programCount);
   reduceChunk<Op>(launch, acc);
   mergeBlock<Op::THREADS>(acc, memory.numbers);
   if (threadIdx.x == 0) {

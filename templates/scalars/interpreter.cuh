@@ -9,7 +9,6 @@
 //   };
 #pragma once
 
-#include "templates/vocab/prefetch.h"
 #include "templates/vocab/scalar_memory.h"
 #include "templates/vocab/scalars_launch.h"
 
@@ -157,27 +156,6 @@ template <u32 THREADS> FW_INLINE void countScalars(const ScalarsLaunch &program)
 #pragma unroll 1
   for (u32 k = threadIdx.x; k < program.counterCount; k += THREADS)
     countScalar(program.counters[k], program.countBy);
-}
-
-/// Brings what the block that runs the programs will wait for nearer: their lists lie in far
-/// memory, one behind the other.
-template <u32 THREADS> FW_INLINE void prefetchScalars(const ScalarsLaunch *programs, u32 count) {
-#pragma unroll 1
-  for (u32 p = 0; p < count; ++p) {
-    const ScalarsLaunch &program = programs[p];
-    const u32 rows = program.rows;
-    prefetchAll<THREADS>(program.operations,
-                         program.operationCount * static_cast<u32>(sizeof(ScalarOperation)));
-    prefetchAll<THREADS>(program.constants,
-                         program.constantCount * static_cast<u32>(sizeof(double)));
-    prefetchAll<THREADS>(program.sources,
-                         rows * program.inputCount * static_cast<u32>(sizeof(ScalarSource)));
-    prefetchAll<THREADS>(program.slots, program.slotCount * static_cast<u32>(sizeof(u32)));
-    prefetchAll<THREADS>(program.stores,
-                         rows * program.storeCount * static_cast<u32>(sizeof(ScalarStore)));
-    prefetchAll<THREADS>(program.counters,
-                         program.counterCount * static_cast<u32>(sizeof(ScalarCounter)));
-  }
 }
 
 /// Runs `count` programs as one run. `numbers` are `room` numbers of shared memory, on a boundary

@@ -181,8 +181,6 @@ TEST_F(Compile, InstructionsThatHostTwinsStandFor) {
       {"vocab/f16.h", "fw::roundTo<fw::f16>(a)", target::Feature::bf16_convert, "cvt.f32.f16",
        "cvt.f32.f16"},
       {"vocab/fp8.h", "fw::roundTo<fw::e4m3fn>(a)", target::Feature::bf16_convert, "selp", "selp"},
-      {"vocab/prefetch.h", "(fw::prefetch(x), a)", target::Feature::max_nan, "prefetch.global.L2",
-       "prefetch.global.L2"},
       {"vocab/warp.h", "fw::shuffleDown(a, 4)", target::Feature::max_nan, "shfl.sync.down",
        "shfl.sync.down"},
       {"vocab/warp.h", "fw::ballot(a > b) ? a : b", target::Feature::max_nan, "vote.sync.ballot",
