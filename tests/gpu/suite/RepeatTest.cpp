@@ -9,7 +9,7 @@ class Repeats : public GpuTest {
 protected:
   /// Two steps, the second one a replay of a graph where `isCaptured`.
   std::vector<Bytes> twoSteps(const std::vector<const Kernel *> &kernels, bool isCaptured) {
-    const int64_t unit = gpu.isFake || isQuick() ? 65'536 : 3'000'001;
+    const int64_t unit = gpu.isFake || isQuick() ? 65'536 : 400'003;
     const List lists[] = {vectors({unit + 3, 3, 0, unit}, /*offByOne=*/1), vectors({unit + 1, 1})};
     std::vector<GroupSpec> groups;
     for (const Kernel *kernel : kernels)
