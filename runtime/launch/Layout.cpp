@@ -1,6 +1,7 @@
 #include "runtime/launch/Layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace fw::launch {
@@ -45,11 +46,16 @@ Dimensions significantDimensions(const fw_tensor &tensor) {
 
 namespace {
 
+/// Expanded dimensions (stride 0) are the slowest: what they repeat stays contiguous.
 std::vector<size_t> slowestFirst(const Dimensions &reference) {
   std::vector<size_t> order(reference.shape.size());
   std::iota(order.begin(), order.end(), 0);
+  auto pace = [&](size_t d) {
+    const int64_t stride = reference.strides[d];
+    return stride == 0 ? std::numeric_limits<int64_t>::max() : std::abs(stride);
+  };
   std::ranges::sort(order, [&](size_t a, size_t b) {
-    int64_t first = std::abs(reference.strides[a]), second = std::abs(reference.strides[b]);
+    const int64_t first = pace(a), second = pace(b);
     return first != second ? first > second : a < b;
   });
   return order;

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
+CODE = re.compile(r"```.*?```|`[^`]*`", re.S)  # brackets in code are no links
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 
 
@@ -55,7 +56,7 @@ def check(options, folder):
     """Yields (place, message); an empty message is a success."""
     for path in documents(options.root):
         name, text = path.relative_to(options.root).as_posix(), path.read_text(encoding="utf-8")
-        for target in LINK.findall(text):
+        for target in LINK.findall(CODE.sub("", text)):
             found = (path.parent / target).exists()
             yield f"{name}: link to {target}", "" if found else "no such file"
         for language, try_block in LANGUAGES.items():

@@ -160,6 +160,24 @@ TEST(TensorErrors, expandedGradIsRead) {
   EXPECT_EQ(errorOf(pair({3, 4}, {4, 1}, {0, 1})), "no error");
 }
 
+// An op that writes no elements may read an expanded view, and an expanded view alone.
+TEST(Tensors, expandedInIsReadAsOftenAsItIsSeen) {
+  for (bool rows : {true, false}) {
+    std::vector<Operand> norm = {paramAndGrad()[1]};
+    norm[0].written = false;
+    List list;
+    list.add("f32", memory, {3, 4}, rows ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{1, 0});
+    Result<TensorList> checked = checkTensors(norm, list.array());
+    ASSERT_TRUE(checked) << render(checked.error());
+    const Entry &entry = checked->entries[0];
+    EXPECT_EQ(entry.elements, 12);
+    EXPECT_EQ(entry.run, rows ? 4 : 3);
+    ASSERT_EQ(entry.loops.size(), 1u);
+    EXPECT_EQ(entry.loops[0].extent, rows ? 3 : 4);
+    EXPECT_EQ(entry.loops[0].byteStrides[0], 0);
+  }
+}
+
 TEST(TensorErrors, otherShape) {
   List list;
   list.add("f32", memory, {3, 4});

@@ -115,13 +115,13 @@ Result<void> addSchedule(Request &request, const std::vector<std::string> &items
   return {};
 }
 
-/// A dtype for the roles that the op has; nothing when it has none of them.
+/// A dtype for the roles that the op has elements of; nothing when it has none of one of them.
 std::optional<Profile> profileOf(const language::OpInfo &info,
                                  std::vector<std::pair<std::string, std::string>> roles) {
   Profile profile{.op = info.name, .dtypes = {}, .options = {}, .features = {}};
   for (auto &[role, dtype] : roles)
     if (std::ranges::any_of(info.operands, [&](const language::OperandInfo &operand) {
-          return language::info(operand.role).name == role;
+          return operand.scope.isElement() && language::info(operand.role).name == role;
         }))
       profile.dtypes.emplace_back(role, dtype);
   if (profile.dtypes.size() < roles.size())
@@ -261,16 +261,17 @@ std::string choicesText(const Request &request) {
 }
 
 /// "grad=bf16" for a role whose operands all have one dtype, else a pair for each operand; those of
-/// features have no other key than their name.
+/// features, and those with one value per tensor or in all, have no other key than their name.
 static std::vector<std::string> dtypePairs(const ResolvedRequest &resolved) {
   std::map<std::string, std::set<std::string>> ofRole;
   std::vector<std::string> out;
   const size_t own = resolved.op.info.operands.size();
   for (size_t k = 0; k < own; ++k)
-    ofRole[resolved.operands[k].role].insert(resolved.operands[k].dtype);
+    if (resolved.operands[k].scope == "element")
+      ofRole[resolved.operands[k].role].insert(resolved.operands[k].dtype);
   for (size_t k = 0; k < resolved.operands.size(); ++k) {
     const RequestOperand &operand = resolved.operands[k];
-    const bool byRole = k < own && ofRole[operand.role].size() == 1;
+    const bool byRole = k < own && operand.scope == "element" && ofRole[operand.role].size() == 1;
     std::string pair = (byRole ? operand.role : operand.name) + "=" + operand.dtype;
     if (!byRole || std::ranges::find(out, pair) == out.end())
       out.push_back(std::move(pair));
