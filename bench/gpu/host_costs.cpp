@@ -137,9 +137,24 @@ public:
     makePlan();
   }
 
+  /// Step and rate change from run to run: as host values, or as numbers that the device holds.
   void run() {
     fw_scalar scalars[] = {makeScalar("t", ++step), makeScalar("lr", 1e-3 / step)};
+    if (held) {
+      auto *numbers = static_cast<char *>(fw_buffer_data(held));
+      scalars[0] = heldScalar("t", numbers, "i64");
+      scalars[0].advance = 1;
+      scalars[1] = heldScalar("lr", numbers + sizeof(int64_t), "f32");
+    }
     check(fw_plan_run(plan, scalars, 2, stream, nullptr));
+  }
+  void holdScalarsOnDevice() {
+    const struct {
+      int64_t step = 1;
+      float rate = 1e-3f, unused = 0;
+    } numbers;
+    held = makeBuffer(context, sizeof numbers);
+    check(fw_buffer_copy_in(held, 0, &numbers, sizeof numbers, stream));
   }
   void moveGradients() {
     const auto &next = gradients[size_t(step) % 2];
@@ -148,6 +163,14 @@ public:
   }
 
 private:
+  static fw_scalar heldScalar(const char *name, void *data, const char *dtype) {
+    fw_scalar scalar = makeScalar(name, 0);
+    scalar.data = data;
+    scalar.count = 1;
+    scalar.dtype = dtype;
+    return scalar;
+  }
+
   static constexpr size_t decayed = 750;
   static constexpr size_t slotBytes = elements * 4; ///< for a tensor of any dtype here
 
@@ -197,6 +220,7 @@ private:
   fw_request *request;
   fw_program *program = nullptr;
   fw_buffer *memory = nullptr, *others = nullptr;
+  fw_buffer *held = nullptr;                  ///< step and rate, where the device holds them
   std::vector<const char *> ofEntries, ofAll; ///< dtypes of operands
   size_t gradient = 0;                        ///< place among those of entries
   std::vector<fw_tensor> list, numbers;
@@ -237,9 +261,13 @@ void measureSteps(fw_context *context, std::vector<Row> &rows) {
                   {{"whole call", moved.call}, {"bare launch", moved.bare}}});
 }
 
-/// Two launches: norm and scalars, then unscale, clip, AdamW and copy.
-void measureWholeSteps(fw_context *context, std::vector<Row> &rows) {
+/// Two launches: norm and scalars, then unscale, clip, AdamW and copy. A new host value is an
+/// upload of its own; what the device holds is read where it is.
+void measureWholeSteps(fw_context *context, bool onDevice, std::vector<Row> &rows) {
+  const std::string where = onDevice ? ", step and lr on the device" : ", step and lr new";
   Step step(context, {"unscale", "clip", "copy", "guard"});
+  if (onDevice)
+    step.holdScalarsOnDevice();
   step.run();
   Bare bare([&] { step.run(); });
   expectLaunches(bare, 2);
@@ -247,7 +275,7 @@ void measureWholeSteps(fw_context *context, std::vector<Row> &rows) {
   Pair graph = measure([&] { bare.replay(); }, [&] { bare.launch(); });
   Pair moved = measure([&] { step.moveGradients(), step.run(); }, [&] { bare.launch(); });
   rows.push_back({"H1",
-                  "whole step, 1000 tensors, beyond two launches",
+                  "whole step, 1000 tensors, beyond two launches" + where,
                   same.call - same.bare,
                   "us",
                   3,
@@ -257,7 +285,7 @@ void measureWholeSteps(fw_context *context, std::vector<Row> &rows) {
                    {"cuGraphLaunch", graph.call},
                    {"other nodes in the graph", bare.otherNodes()}}});
   rows.push_back({"H2",
-                  "whole step with 1000 new gradients",
+                  "whole step with 1000 new gradients" + where,
                   moved.call - moved.bare,
                   "us",
                   10,
@@ -348,7 +376,8 @@ int main(int argc, char **argv) {
   fw_context *context = nullptr;
   check(fw_context_create(nullptr, &context));
   measureSteps(context, rows);
-  measureWholeSteps(context, rows);
+  for (bool onDevice : {true, false})
+    measureWholeSteps(context, onDevice, rows);
   measureOneShot(context, rows);
   countCompiles(rows);
   printTable(rows);

@@ -32,8 +32,9 @@ from timing import CASES, DTYPES, MODELS, Clock, describe, random_tensor  # noqa
 SCALE, MAX_NORM = 65536.0, 1.0
 SMALL = [(33, 65), (128,), (1000,), (7, 3, 5), (70001,), (1,)]
 STEPS = 3
-# Both round in f32, in another order; torch's norm is itself an f32 number.
-TOLERANCES = {"p": 1e-6, "m": 5e-6, "v": 5e-6, "norm": 1e-5, "copy": 2 ** -7}
+# Both round in f32, in another order; torch's norm is itself an f32 number, and its fused AdamW has 1 - beta2 in f32,
+# which is off by up to 3e-5.
+TOLERANCES = {"p": 1e-6, "m": 5e-6, "v": 4e-5, "norm": 1e-5, "copy": 2 ** -7}
 
 
 def cases(ids):

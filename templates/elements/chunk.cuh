@@ -48,7 +48,6 @@ FW_INLINE void singles(const Chunk &chunk, u64 tail, const u64 *pointers,
 }
 
 /// The whole vectors of the chunk, `first` being the element where vector 0 starts.
-/// That a step's first vector is there holds by the loop; said again, it saves registers.
 template <class Op>
 FW_INLINE void vectors(u64 first, u32 count, const u64 *pointers,
                        const typename Op::Uniform &uniform, u64 policy) {
@@ -58,11 +57,11 @@ FW_INLINE void vectors(u64 first, u32 count, const u64 *pointers,
     typename Op::template In<V> in[INFLIGHT];
 #pragma unroll
     for (int k = 0; k < INFLIGHT; ++k)
-      if (const u32 at = vector + k * Op::THREADS; k == 0 || at < count)
+      if (const u32 at = vector + k * Op::THREADS; at < count)
         Op::template load<V>(in[k], pointers, first + static_cast<u64>(at) * V, policy);
 #pragma unroll
     for (int k = 0; k < INFLIGHT; ++k)
-      if (const u32 at = vector + k * Op::THREADS; k == 0 || at < count) {
+      if (const u32 at = vector + k * Op::THREADS; at < count) {
         typename Op::template Out<V> out;
         Op::template emit<V>(in[k], uniform, out);
         Op::template store<V>(out, pointers, first + static_cast<u64>(at) * V);

@@ -30,7 +30,7 @@ sanitize() {
   local tool
   for tool in memcheck racecheck initcheck; do
     FW_GPU_QUICK=1 compute-sanitizer --tool "$tool" --error-exitcode 1 "$here/bin/gpu-suite" --gtest_brief=1 \
-      --gtest_filter='Programs/*:Groups*:Pointers*:DeviceScalars*' || return 1
+      --gtest_filter='Programs/*:Groups*:Pointers*:DeviceScalars*:Reductions*:Stages*:Scalers*:Skips*' || return 1
   done
 }
 
