@@ -129,12 +129,15 @@ static LogicalResult verifySlot(SlotOp slot, KernelOp kernel) {
 }
 
 LogicalResult ReducedOp::verify() {
+  unsigned found = 0;
   for (Operation *op = (*this)->getParentOp()->getPrevNode(); op; op = op->getPrevNode())
     if (auto kernel = dyn_cast<KernelOp>(op))
       for (auto reduction : kernel.getBody().getOps<ReductionOp>())
-        if (reduction.getName() == getName())
-          return success();
-  return emitOpError() << "expected a reduction of a kernel before, got '" << getName() << "'";
+        found += reduction.getName() == getName();
+  if (found == 1)
+    return success();
+  return emitOpError() << "expected one reduction '" << getName() << "' of a kernel before, got "
+                       << found;
 }
 
 LogicalResult KernelOp::verify() {

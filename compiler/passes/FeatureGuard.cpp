@@ -40,6 +40,11 @@ public:
       report = choose(overflows, number(kInfinity), report);
       skip = arith::OrIOp::create(builder, loc, skip, overflows);
     }
+    if (hasScalar(op, findFeature("unscale")->scalar)) {
+      Value overflows = overflowsFactor(op, builder);
+      report = choose(overflows, number(kInfinity), report);
+      skip = arith::OrIOp::create(builder, loc, skip, overflows);
+    }
     Value isBad =
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, bad, number(kInfinity));
     report = choose(isBad, arith::AddFOp::create(builder, loc, bad, number(1)), report);
@@ -53,6 +58,18 @@ private:
 
   static Value truth(OpBuilder &builder) {
     return arith::ConstantOp::create(builder, builder.getUnknownLoc(), builder.getBoolAttr(true));
+  }
+
+  /// Whether the factor that unscales is no finite number of f32: of a scale of 0, say.
+  static Value overflowsFactor(OpOp op, OpBuilder &builder) {
+    Location loc = op.getLoc();
+    Type f64 = builder.getF64Type(), f32 = builder.getF32Type();
+    Value scale = scalarOf(builder, op, findFeature("unscale")->scalar);
+    Value factor = arith::DivFOp::create(builder, loc, real(builder, 1, f64), scale);
+    Value rounded =
+        CastOp::create(builder, loc, f64, CastOp::create(builder, loc, f32, factor, false), false);
+    Value isFinite = math::IsFiniteOp::create(builder, loc, rounded);
+    return arith::XOrIOp::create(builder, loc, isFinite, truth(builder));
   }
 
   /// The number of the first tensor with a gradient that is not finite as it is stored, or inf.

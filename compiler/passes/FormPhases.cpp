@@ -168,8 +168,8 @@ private:
       for (ReduceOp reduce : stages.reductions(stage)) {
         auto given = reduce->getAttrOfType<StringAttr>(kName);
         std::string name = given ? given.str() : "";
-        if (name.empty() || !taken.insert(name).second)
-          taken.insert(name = "r" + std::to_string(names.size()));
+        for (size_t number = names.size(); name.empty() || !taken.insert(name).second; ++number)
+          name = "r" + std::to_string(number);
         names[reduce] = name;
       }
     return names;

@@ -38,7 +38,25 @@ bool reducesAlike(const launch::Program &a, const launch::Program &b) {
                             &launch::Stage::reductions);
 }
 
-/// Groups of a plan differ in dtypes only: same op, same options, so the same hyper-parameters.
+/// Whether both have the same scalars, and the same operands with one value in all, at the same
+/// places: features add such, and the groups of a plan share them.
+bool sharesAlike(const launch::Program &a, const launch::Program &b) {
+  auto sameName = [](const auto &x, const auto &y) { return x.name == y.name; };
+  if (!std::ranges::equal(a.hypers, b.hypers, sameName))
+    return false;
+  auto isFound = [&](const launch::Program &from, const launch::Program &in) {
+    for (size_t k = 0; k < from.operands.size(); ++k)
+      if (from.operands[k].scope == launch::Scope::All &&
+          (k >= in.operands.size() || in.operands[k].scope != launch::Scope::All ||
+           in.operands[k].name != from.operands[k].name))
+        return false;
+    return true;
+  };
+  return isFound(a, b) && isFound(b, a);
+}
+
+/// Groups of a plan are of one op and its options; they may differ in dtypes, and in features that
+/// add nothing that groups share.
 void checkSameOp(const GivenGroups &given, size_t index) {
   const ResolvedRequest &first = given.programs.front()->program->request;
   const ResolvedRequest &other = given.programs[index]->program->request;
@@ -50,6 +68,9 @@ void checkSameOp(const GivenGroups &given, size_t index) {
   if (first.opHash != other.opHash || first.request.options != other.request.options)
     throw wrongGroup(index, "expected the op and options of group 0, got " + describe(other),
                      "make a plan for each op");
+  if (!sharesAlike(given.programs.front()->launchable, given.programs[index]->launchable))
+    throw wrongGroup(index, "expected the features of group 0, got " + describe(other),
+                     "give all groups of a plan the same features");
   if (!reducesAlike(given.programs.front()->launchable, given.programs[index]->launchable))
     throw wrongGroup(index, "expected the reductions of group 0, got others",
                      "leave the same operands absent in all groups");

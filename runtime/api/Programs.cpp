@@ -135,6 +135,10 @@ ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
     : program(std::move(compiled)), launchable(describeLaunch(program->request)) {
   for (const jit::StageRecord &stage : program->record.stages)
     launchable.stages.push_back(launchStage(*program, stage));
+  const std::vector<bool> deciding =
+      launch::decidingHypers(launchable.stages.back().scalars, launchable.hypers.size());
+  for (size_t hyper = 0; hyper < deciding.size(); ++hyper)
+    launchable.hypers[hyper].decides = deciding[hyper];
   cuda = describeCuda(*program, launchable);
 }
 

@@ -33,6 +33,28 @@ double combine(Reduction::Kind kind, double a, double b) {
   return math::min(a, b);
 }
 
+std::vector<bool> decidingHypers(const jit::ScalarProgram &scalars, size_t hypers) {
+  std::vector<bool> needed(scalars.valueCount()), deciding(hypers);
+  if (!scalars.skip)
+    return deciding;
+  needed[*scalars.skip] = true;
+  const size_t first = scalars.inputs.size() + scalars.constants.size();
+  for (size_t k = scalars.operations.size(); k-- > 0;) {
+    const jit::ScalarOperation &operation = scalars.operations[k];
+    if (!needed[first + k])
+      continue;
+    const uint32_t operands[] = {operation.a, operation.b, operation.c};
+    for (unsigned i = 0; i < jit::scalarArity(operation.code); ++i)
+      needed[operands[i]] = true;
+  }
+  using Kind = jit::ScalarInput::Kind;
+  for (size_t k = 0; k < scalars.inputs.size(); ++k)
+    if (needed[k] &&
+        (scalars.inputs[k].kind == Kind::Hyper || scalars.inputs[k].kind == Kind::Step))
+      deciding[scalars.inputs[k].index] = true;
+  return deciding;
+}
+
 bool Program::isOnePass() const {
   return stages.size() == 1 && stages.front().kernel && !reduces() &&
          std::ranges::all_of(operands, &Operand::isElement) &&

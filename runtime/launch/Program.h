@@ -43,6 +43,9 @@ struct Stage {
   std::vector<Reduction> reductions; ///< of the kernel
 };
 
+/// By place in Program::hypers: whether a scalar program's decision to skip depends on it.
+std::vector<bool> decidingHypers(const jit::ScalarProgram &scalars, size_t hypers);
+
 /// Immutable.
 struct Program {
   std::vector<Operand> operands;

@@ -20,6 +20,7 @@ struct Hyper {
   Kind kind = Kind::Real;
   bool isStep = false;   ///< counts from 1 and must be given
   bool required = false; ///< the op gives no default
+  bool decides = false;  ///< whether a run is skipped depends on it, so it is one for all tensors
   double fallback = 0;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -56,7 +57,7 @@ struct ScalarSource {
   void *data = nullptr;           ///< Data: one number, or one per entry
   size_t count = 0;               ///< of `data`
   Number type = Number::f64;      ///< of `data`
-  bool advance = false;           ///< `data` is counted up before it is read
+  bool advance = false; ///< `data` is read as one more, and counted once the step is applied
 };
 
 /// A scalar that a caller named.

@@ -102,7 +102,25 @@ Result<RunScalars> PlanScalars::resolve(const launch::ScalarArray &given) const 
     for (size_t group = 0; group < groups.size(); ++group)
       if (run.find(group, hyper).source.kind == Kind::Missing)
         return launch::missingScalar(hypers[hyper]);
+  if (Result<void> one = checkDeciding(run); !one)
+    return one.takeError();
   return run;
+}
+
+/// The decision to skip is one for all groups, so what it depends on is too.
+Result<void> PlanScalars::checkDeciding(const RunScalars &run) const {
+  for (size_t hyper = 0; hyper < hypers.size(); ++hyper)
+    for (size_t group = 0; hypers[hyper].decides && group < groups.size(); ++group) {
+      const ScalarSource &first = run.find(0, hyper).source, &other = run.find(group, hyper).source;
+      const bool isOne = other.kind != Kind::Values && other.count <= 1;
+      if (!isOne || other.kind != first.kind || other.value != first.value ||
+          other.data != first.data)
+        return Error{Code::USAGE,
+                     hypers[hyper].name +
+                         ": expected one value for all tensors of the plan, got several",
+                     "whether a step is skipped depends on it; give it to fw_plan_run"};
+    }
+  return {};
 }
 
 bool PlanScalars::isOnDevice(size_t hyper) const {

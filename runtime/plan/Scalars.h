@@ -50,6 +50,8 @@ public:
   bool isOnDevice(size_t hyper) const;
 
 private:
+  Result<void> checkDeciding(const RunScalars &run) const;
+
   std::vector<launch::Hyper> hypers;
   std::vector<size_t> lengths, firsts;
   std::vector<std::vector<launch::ScalarSource>> groups; ///< [group][hyper]

@@ -97,7 +97,9 @@ TEST(Check, WhatAReductionKeepsIsTheScopeOfItsValue) {
 TEST(Check, AnOpOverScalarsHasOneValueOfEachOperand) {
   OpHandle op = parsed("op test over [] { state s = 1, k[all]; in x; out y; step t; hyper b = 1\n"
                        "s = b*s;  k = k + x^t;  y = s + k }");
-  for (const OperandInfo &operand : resolve(*op, {})->info.operands)
+  const auto resolved = resolve(*op, {});
+  ASSERT_TRUE(resolved);
+  for (const OperandInfo &operand : resolved->info.operands)
     EXPECT_EQ(operand.scope.print({}), "all") << operand.name;
 }
 

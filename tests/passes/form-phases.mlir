@@ -236,3 +236,30 @@ fuse.op @uniform over <elements>
   %2 = arith.divf %w, %nr : f64
   fuse.write "y", %2 : f64
 }
+
+// -----
+
+// A name that the op file gives is no other reduction's, whatever it looks like.
+// CHECK-LABEL: fuse.program @names
+// CHECK:       fuse.reduction "r1" keep <all>
+// CHECK-NEXT:  fuse.reduction "r2" keep <all>
+// CHECK-NEXT:  fuse.reduction "r0" keep <all>
+// CHECK:       %[[FIRST:.+]] = fuse.reduced "r1"
+// CHECK:       fuse.write "a", %[[FIRST]] : f64
+// CHECK:       %[[SECOND:.+]] = fuse.reduced "r2"
+// CHECK:       fuse.write "b", %[[SECOND]] : f64
+fuse.op @names over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "a", role = out, dtype = "f32", scope = <all>>,
+              #fuse.operand<name = "b", role = out, dtype = "f32", scope = <all>>,
+              #fuse.operand<name = "c", role = out, dtype = "f32", scope = <all>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  %xx = arith.mulf %x, %x : f32
+  %0 = fuse.reduce sum keep <all> %x {fuse.name = "r1"} : f32 to f64
+  fuse.write "a", %0 : f64
+  %1 = fuse.reduce sum keep <all> %xx : f32 to f64
+  fuse.write "b", %1 : f64
+  %2 = fuse.reduce max keep <all> %x {fuse.name = "r0"} : f32 to f64
+  fuse.write "c", %2 : f64
+}

@@ -389,6 +389,44 @@ TEST_F(Plans, groupsOfOneOpAlone) {
   EXPECT_EQ(plan, nullptr);
 }
 
+TEST_F(Plans, groupsOfOtherFeaturesAreRefused) {
+  Tensors a({3}), b({3});
+  Request unscaling = request(parse(ctx, descend));
+  ASSERT_EQ(fw_request_feature(unscaling.get(), "unscale"), FW_OK);
+  Program other = compile(ctx, unscaling);
+  fw_plan_group groups[] = {group(a), group(b)};
+  groups[1].program = other.get();
+  fw_plan *plan = nullptr;
+  EXPECT_EQ(fw_plan_create(ctx.get(), groups, 2, &plan), FW_USAGE);
+  EXPECT_EQ(lastError().substr(0, 53), "group 1: expected the features of group 0, got descen");
+}
+
+TEST_F(Plans, whatIsSkippedIsOneDecision) {
+  Tensors a({3}), b({3, 4});
+  Request guarded = request(parse(ctx, descend));
+  ASSERT_EQ(fw_request_feature(guarded.get(), "guard"), FW_OK);
+  program = compile(ctx, guarded);
+  const int64_t one = 1;
+  float skipped = 7;
+  for (Tensors *tensors : {&a, &b})
+    tensors->array.push_back(tensor("f32", &skipped, &one));
+  const std::vector<fw_scalar> skip = {scalar("all.skip", 1)};
+  const std::vector<double> perTensor3 = {0, 1, 0};
+  const char *several = "all.skip: expected one value for all tensors of the plan, got several; "
+                        "whether a step is skipped depends on it; give it to fw_plan_run";
+  EXPECT_ERROR(run(make({group(a, skip), group(b)}), {scalar("t", 1)}), FW_USAGE, several);
+  EXPECT_ERROR(run(make({group(a), group(b)}), {scalar("t", 1), perTensor("all.skip", perTensor3)}),
+               FW_USAGE, several);
+  EXPECT_EQ(skipped, 7);
+  Plan plan = make({group(a, skip), group(b, skip)});
+  ASSERT_EQ(run(plan, {scalar("t", 1)}), FW_OK) << lastError();
+  EXPECT_EQ(skipped, -1);
+  ASSERT_EQ(run(plan, {scalar("t", 1), scalar("all.skip", 0)}), FW_OK) << lastError();
+  EXPECT_EQ(skipped, 0);
+  EXPECT_EQ(a.values(), Floats({99}));
+  EXPECT_EQ(b.values(), Floats({99, 99}));
+}
+
 TEST_F(Plans, groupsOfOneTargetAlone) {
   Tensors a({3});
   Request gpu = request(parse(ctx, descend));

@@ -292,7 +292,7 @@ typedef struct fw_scalar {
      place of `value`. So a captured graph follows what the device holds. Ranges are not checked. */
   void *data;
   const char *dtype; /* of `data`: "f32", "f64", "i32" or "i64" */
-  int32_t advance;   /* 1: each run first adds 1 to every number of `data` */
+  int32_t advance; /* 1: a run reads one more than `data` holds, and counts it once it is applied */
   uint32_t reserved2;
 } fw_scalar;
 
@@ -412,7 +412,8 @@ typedef struct fw_world {
                           const char *kind, fw_stream stream);
 } fw_world;
 
-/* `group_count` may be 0: such a plan does nothing. */
+/* `group_count` may be 0: such a plan does nothing, and exchanges nothing with other ranks; a rank
+   without tensors makes a plan of one empty group. */
 FW_API fw_status fw_plan_create(fw_context *context, const fw_plan_group *groups,
                                 size_t group_count, fw_plan **out);
 /* Its runs must have finished, and graphs that hold one must be gone. */
