@@ -1,39 +1,10 @@
 // Plans on the CPU: the lists are checked and split once, the kernels run at every call.
-#include "runtime/plan/Plan.h"
+#include "runtime/plan/StageScalars.h"
 
-#include <algorithm>
+#include "templates/vocab/scalar_memory.h"
 
 namespace fw::plan {
 namespace {
-
-using launch::Number;
-using launch::ScalarSource;
-
-/// Calls `with` with a number of `type` at `data`, as its C++ type.
-template <class With> auto visit(void *data, Number type, With &&with) {
-  switch (type) {
-  case Number::f32:
-    return with(*static_cast<float *>(data));
-  case Number::f64:
-    return with(*static_cast<double *>(data));
-  case Number::i32:
-    return with(*static_cast<int32_t *>(data));
-  case Number::i64:
-    break;
-  }
-  return with(*static_cast<int64_t *>(data));
-}
-
-void *at(const ScalarSource &source, size_t index) {
-  return static_cast<char *>(source.data) + index * launch::bytesOf(source.type);
-}
-
-/// The number that a run reads: counted up, where the source says so, in its own type.
-double read(const ScalarSource &source, size_t index) {
-  return visit(at(source, index), source.type, [&](auto number) {
-    return double(decltype(number)(source.advance ? number + 1 : number));
-  });
-}
 
 /// The host's callback, as a run calls it.
 launch::AllReduce allReduceOf(const fw_world *world, void *stream) {
@@ -72,13 +43,14 @@ public:
     std::vector<launch::RunGroup> lists;
     for (size_t g = 0; g < groups.size(); ++g)
       lists.push_back({*groups[g].program, groups[g].list, splits[g], rows[g]});
-    const std::vector<Counter> counters = countersOf(scalars);
+    const std::vector<ScalarCounter> counters =
+        countersOf(scalars, groups.size(), groups.empty() ? 0 : hypersOf(0));
     Result<bool> done = launch::execute(lists, executor, allReduceOf(world, stream));
     if (!done)
       return done.takeError();
     if (*done) // a skipped step counts for nothing
-      for (const Counter &counter : counters)
-        visit(counter.data, counter.type, [](auto &number) { number += 1; });
+      for (const ScalarCounter &counter : counters)
+        countScalar(counter, 1);
     return {};
   }
 
@@ -86,23 +58,6 @@ public:
 
 private:
   size_t hypersOf(size_t g) const { return groups[g].program->hypers.size(); }
-
-  struct Counter {
-    void *data;
-    Number type;
-  };
-  /// What the run counts up: each number once, whatever the number of groups that read it.
-  std::vector<Counter> countersOf(const RunScalars &scalars) const {
-    std::vector<Counter> counters;
-    for (size_t g = 0; g < groups.size(); ++g)
-      for (size_t h = 0; h < hypersOf(g); ++h) {
-        const ScalarSource &source = scalars.find(g, h).source;
-        for (size_t i = 0; source.advance && i < source.count; ++i)
-          if (std::ranges::find(counters, at(source, i), &Counter::data) == counters.end())
-            counters.push_back({at(source, i), source.type});
-      }
-    return counters;
-  }
 
   launch::ScalarRows rowsOf(const RunScalars &scalars, size_t g) const {
     launch::ScalarRows out;
@@ -114,10 +69,9 @@ private:
       std::span<double> values(out.values.data() + row * out.columns, out.columns);
       scalars.row(g, row, values);
       for (size_t h = 0; h < out.columns; ++h) {
-        RunScalars::Found found = scalars.find(g, h);
-        const bool isOfEntries = found.source.count > 1;
-        if (found.source.kind == ScalarSource::Kind::Data && (length || !isOfEntries))
-          values[h] = read(found.source, isOfEntries ? found.first + row : 0);
+        const RunScalars::Found found = scalars.find(g, h);
+        if (found.source.kind == launch::ScalarSource::Kind::Data)
+          values[h] = readScalar(hyperSource(found, row));
       }
     }
     return out;

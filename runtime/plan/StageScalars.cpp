@@ -43,6 +43,8 @@ ScalarSource constantSource(double value) {
   return {.address = 0, .type = ScalarType::F64, .advance = 0, .value = value};
 }
 
+} // namespace
+
 ScalarSource hyperSource(RunScalars::Found found, size_t entry) {
   const launch::ScalarSource &source = found.source;
   if (source.kind == Kind::Value)
@@ -59,8 +61,6 @@ ScalarSource hyperSource(RunScalars::Found found, size_t entry) {
           .advance = source.advance,
           .value = 0};
 }
-
-} // namespace
 
 std::vector<ScalarCounter> countersOf(const RunScalars &scalars, size_t groups, size_t hypers) {
   std::vector<ScalarCounter> counters;

@@ -27,6 +27,9 @@ struct RunInputs {
   std::span<const ReducedPlace> reduced; ///< by number of the reduction
 };
 
+/// Where a scalar program finds a hyper for `entry` of the group that `found` belongs to.
+ScalarSource hyperSource(RunScalars::Found found, size_t entry);
+
 /// Numbers that a run counts up, each once, whatever the number of rows that read it.
 std::vector<ScalarCounter> countersOf(const RunScalars &scalars, size_t groups, size_t hypers);
 
