@@ -28,13 +28,14 @@ struct LaunchRecord {
   int threads = 0;
   int cluster = 1;
   int64_t sharedBytes = 0;
-  int64_t chunk = 0;                   ///< elements of a chunk
-  int vec = 0;                         ///< elements per vector access
-  int slots = 0;                       ///< columns of the scalar table
-  std::string real = "f32";            ///< type of the scalar table
-  int64_t workspaceBytes = 0;          ///< per launch, beside the program's buffers
-  std::vector<std::string> parameters; ///< of the kernel, in order; "launch": fw::ElementsLaunch
-  std::vector<uint32_t> operands;      ///< of the kernel, as places in ProgramRecord::operands
+  int64_t chunk = 0;          ///< elements of a chunk
+  int vec = 0;                ///< elements per vector access
+  int slots = 0;              ///< columns of the scalar table
+  std::string real = "f32";   ///< type of the scalar table
+  int64_t workspaceBytes = 0; ///< per launch, beside the program's buffers
+  /// Of the kernel, in order; "launch": fw::ElementsLaunch or, where it reduces, fw::ReduceLaunch.
+  std::vector<std::string> parameters;
+  std::vector<uint32_t> operands; ///< of the kernel, as places in ProgramRecord::operands
 
   // Read from the compiler's log; -1 where it did not say.
   int registers = -1;

@@ -1,29 +1,7 @@
 // Linking where the n-th allocation fails, for every n: the call says so, and the next one works.
 #include "compiler/support/Error.h"
 #include "tests/cpu/Harness.h"
-
-#include <cstdlib>
-#include <new>
-
-namespace {
-/// Allocations of this thread until one fails; negative: none does.
-thread_local long untilFailure = -1;
-
-void *allocate(size_t size) {
-  if (untilFailure >= 0 && untilFailure-- == 0)
-    throw std::bad_alloc();
-  if (void *memory = std::malloc(size ? size : 1))
-    return memory;
-  throw std::bad_alloc();
-}
-} // namespace
-
-void *operator new(size_t size) { return allocate(size); }
-void *operator new[](size_t size) { return allocate(size); }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
+#include "tests/support/FailingAllocation.h"
 
 namespace fw::cpu::test {
 namespace {

@@ -3,31 +3,12 @@
 #include "runtime/plan/CudaPlan.h"
 #include "tests/driver/Cuda.h"
 #include "tests/driver/Images.h"
+#include "tests/support/FailingAllocation.h"
 
 #include "templates/vocab/launch.h"
 
 #include <cstdlib>
 #include <new>
-
-namespace {
-/// Allocations until one fails; negative: none does.
-thread_local long untilFailure = -1;
-
-void *allocate(size_t size) {
-  if (untilFailure >= 0 && untilFailure-- == 0)
-    throw std::bad_alloc();
-  if (void *memory = std::malloc(size ? size : 1))
-    return memory;
-  throw std::bad_alloc();
-}
-} // namespace
-
-void *operator new(size_t size) { return allocate(size); }
-void *operator new[](size_t size) { return allocate(size); }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
 
 namespace fw::plan {
 namespace {

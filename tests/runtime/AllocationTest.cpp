@@ -2,34 +2,13 @@
 // FW_OUT_OF_MEMORY and has changed nothing. Links the static library, so that this program's
 // operator new is the library's.
 #include "tests/runtime/Api.h"
+#include "tests/support/FailingAllocation.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <unistd.h>
 #include <utility>
 #include <vector>
-
-namespace {
-/// Allocations until one fails; negative: none does.
-thread_local long untilFailure = -1;
-
-void *allocate(size_t size) {
-  if (untilFailure >= 0 && untilFailure-- == 0)
-    throw std::bad_alloc();
-  if (void *memory = std::malloc(size ? size : 1))
-    return memory;
-  throw std::bad_alloc();
-}
-} // namespace
-
-void *operator new(size_t size) { return allocate(size); }
-void *operator new[](size_t size) { return allocate(size); }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
