@@ -1,10 +1,7 @@
 // The kernels of examples/mixed_precision for the fake driver, which finds this library by
 // FAKE_CUDA_KERNELS: twins of the suite's library FW_GPU_TWINS, of one program and of fw_scalars.
-#include "tests/driver/fake/Control.h"
+#include "tests/driver/fake/SuiteTwins.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <dlfcn.h>
 #include <vector>
 
 namespace {
@@ -12,23 +9,9 @@ namespace {
 constexpr const char *programs[] = {"adamw_param_bf16_grad_f16_unscale_clip_master_guard",
                                     "fw_scalars"};
 
-using FindTwin = const fake_cuda_kernel *(const char *program, const char *target, size_t index);
-
-FindTwin *openTwins() {
-  const char *path = std::getenv("FW_GPU_TWINS");
-  void *library = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL);
-  auto *find = library ? reinterpret_cast<FindTwin *>(dlsym(library, "fw_gpu_twin")) : nullptr;
-  if (!find) {
-    std::fprintf(stderr, "expected FW_GPU_TWINS, the suite's library of twins, got %s\n",
-                 path ? path : "nothing");
-    std::exit(1);
-  }
-  return find;
-}
-
 std::vector<fake_cuda_kernel> collect() {
   std::vector<fake_cuda_kernel> table;
-  FindTwin *find = openTwins();
+  fw::driver::fake::FindTwin *find = fw::driver::fake::openTwins();
   for (const char *program : programs)
     for (size_t k = 0; const fake_cuda_kernel *twin = find(program, "sm_90", k); ++k)
       table.push_back(*twin);

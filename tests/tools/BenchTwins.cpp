@@ -1,13 +1,10 @@
 // The kernels that test_bench.py runs on the fake driver, which finds this library by
 // FAKE_CUDA_KERNELS: twins of the suite's library FW_GPU_TWINS, and those of the bare reads.
-#include "tests/driver/fake/Control.h"
+#include "tests/driver/fake/SuiteTwins.h"
 
 #include "tools/bench/ReadShape.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <list>
 #include <vector>
 
@@ -17,21 +14,6 @@ using fw::bench::ReadLaunch;
 using fw::bench::ReadShape;
 
 constexpr const char *programs[] = {"adamw_unscale_clip_guard", "l2norm"};
-
-/// Kernel `index` of a program for an arch; null behind the last one.
-using FindTwin = const fake_cuda_kernel *(const char *program, const char *target, size_t index);
-
-FindTwin *openTwins() {
-  const char *path = std::getenv("FW_GPU_TWINS");
-  void *library = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL);
-  auto *find = library ? reinterpret_cast<FindTwin *>(dlsym(library, "fw_gpu_twin")) : nullptr;
-  if (!find) {
-    std::fprintf(stderr, "expected FW_GPU_TWINS, the suite's library of twins, got %s\n",
-                 path ? path : "nothing");
-    std::exit(1);
-  }
-  return find;
-}
 
 /// Reads the very bytes, so that one outside of an allocation is found, and checks the grid.
 const char *runRead(const void *self, const fake_cuda_launch *launch) {
@@ -50,7 +32,7 @@ const char *runRead(const void *self, const fake_cuda_launch *launch) {
 std::vector<fake_cuda_kernel> collect() {
   static std::list<std::string> symbols;
   std::vector<fake_cuda_kernel> table;
-  FindTwin *find = openTwins();
+  fw::driver::fake::FindTwin *find = fw::driver::fake::openTwins();
   for (const char *program : programs)
     for (size_t k = 0; const fake_cuda_kernel *twin = find(program, "sm_90", k); ++k)
       table.push_back(*twin);
