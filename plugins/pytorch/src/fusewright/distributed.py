@@ -1,0 +1,177 @@
+"""Steps over several processes: one norm and one decision to skip for all ranks.
+
+A plan that has a norm or a guard exchanges a few f64 numbers with the other ranks (fw_world of the C
+API). `AllReduce` does that over a process group of torch.distributed; the rest of this module finds the
+memory behind sharded parameters (DTensor, FSDP2) and refuses those that a sum over ranks would count
+more than once.
+"""
+from __future__ import annotations
+
+from typing import Any, Iterable, List, Optional, Sequence, Tuple
+
+import torch
+import torch.distributed as dist
+
+__all__ = ["AllReduce", "check_shards", "local_gradient", "local_tensor", "process_group_of"]
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class AllReduce:
+    """`world` of a plan's run: reduces f64 numbers in place over the ranks of a process group.
+
+    The numbers of all ranks are gathered, and every rank reduces them in the order of the ranks. So all
+    ranks get the same bits, and a NaN among the numbers of a maximum stays one, whatever the backend
+    does with it. A run calls it once or twice with one or two numbers.
+
+    Args:
+        process_group: None is the default group of torch.distributed.
+
+    Nothing waits for the host: with NCCL the exchange may be captured in a graph.
+    """
+
+    __slots__ = ("process_group", "size")
+
+    def __init__(self, process_group: Optional[dist.ProcessGroup] = None) -> None:
+        if not dist.is_available() or not dist.is_initialized():
+            raise RuntimeError(
+                "expected a process group, got torch.distributed that is not initialized; "
+                "call torch.distributed.init_process_group first"
+            )
+        self.process_group = process_group
+        self.size = dist.get_world_size(process_group)
+        if self.size < 1:
+            raise ValueError(
+                "expected a process group that this process is in, got one without it; "
+                "make the optimizer on the ranks of the group alone"
+            )
+
+    def __call__(self, numbers: torch.Tensor, kind: str) -> None:
+        if kind not in ("sum", "max"):
+            raise ValueError(f'expected a reduction "sum" or "max", got "{kind}"; report this as a fault')
+        if self.size == 1:
+            return
+        flat = numbers.view(-1)
+        gathered = flat.new_empty((self.size, flat.numel()))
+        if flat.is_cuda:
+            dist.all_gather_into_tensor(gathered.view(-1), flat, group=self.process_group)
+        else:  # Gloo of every torch has this form
+            dist.all_gather(list(gathered.unbind(0)), flat, group=self.process_group)
+        if kind == "sum":
+            torch.sum(gathered, 0, out=flat)
+        else:
+            torch.amax(gathered, 0, out=flat)
+
+    def __deepcopy__(self, memo: Any) -> AllReduce:
+        return self  # groups are the process's
+
+    def __repr__(self) -> str:
+        return f"AllReduce({self.size} ranks)"
+
+
+def local_tensor(tensor: Any) -> Any:
+    """The plain tensor with this rank's memory of a DTensor; anything else as it is.
+
+    Waits, in stream order, for a value that a collective still writes. The shard of a rank may be
+    empty: it has 0 elements then.
+    """
+    if type(tensor) in _PLAIN:
+        return tensor
+    local = getattr(tensor, "_local_tensor", None)
+    if local is None:
+        return tensor
+    if type(local) not in _PLAIN and hasattr(local, "trigger_wait"):
+        local = local.trigger_wait()  # AsyncCollectiveTensor
+    return local
+
+
+def local_gradient(parameter: torch.Tensor) -> Optional[torch.Tensor]:
+    """This rank's memory of a parameter's gradient, None where it has none.
+
+    Raises:
+        RuntimeError: the gradient is laid out over ranks in another way than its parameter, such as a
+            sum that is still to be made (Partial).
+    """
+    gradient = parameter.grad
+    if gradient is None or type(gradient) in _PLAIN:
+        return gradient
+    placements, own = getattr(gradient, "placements", None), getattr(parameter, "placements", None)
+    if placements is not None and placements != own:
+        raise RuntimeError(
+            f"expected a gradient with the placements of its parameter, {_names(own)}, got "
+            f"{_names(placements)}; reduce it first: gradient.redistribute(placements=parameter.placements)"
+        )
+    return local_tensor(gradient)
+
+
+def _names(placements: Optional[Sequence[Any]]) -> str:
+    return "none" if placements is None else "(" + ", ".join(map(str, placements)) + ")"
+
+
+def _ranks(process_group: Optional[dist.ProcessGroup]) -> List[int]:
+    if process_group is None:
+        return list(range(dist.get_world_size()))
+    return dist.get_process_group_ranks(process_group)
+
+
+def _spread(tensor: torch.Tensor) -> Optional[Tuple[Any, Tuple[Any, ...]]]:
+    """Mesh and placements of a DTensor."""
+    placements = getattr(tensor, "placements", None)
+    return None if placements is None else (tensor.device_mesh, tuple(placements))
+
+
+def _is_shard(placement: Any) -> bool:
+    return bool(placement.is_shard()) or type(placement).__name__ == "_StridedShard"
+
+
+def check_shards(parameters: Iterable[torch.Tensor], process_group: Optional[dist.ProcessGroup] = None) -> None:
+    """Refuses DTensors whose elements stand on more than one rank of the group.
+
+    A norm over the group adds up what every rank has: elements that two ranks have would count twice.
+    Tensors that are not DTensors are taken as what their rank alone has.
+
+    Raises:
+        ValueError: a parameter is replicated over ranks of the group, or a partial sum.
+    """
+    ranks = set(_ranks(process_group))
+    seen = set()
+    for number, parameter in enumerate(parameters):
+        spread = _spread(parameter)
+        if spread is None:
+            continue
+        mesh, placements = spread
+        key = (id(mesh), placements)
+        if key in seen:
+            continue
+        seen.add(key)
+        for dimension, placement in enumerate(placements):
+            shared = ranks.intersection(_ranks(mesh.get_group(dimension)))
+            if len(shared) > 1 and not _is_shard(placement):
+                raise ValueError(
+                    f"expected parameters that are sharded over the process group, got parameter {number} with "
+                    f"placements {_names(placements)}, of which {len(shared)} ranks of the group have the same "
+                    "elements; give the group of the sharded dimension (mesh.get_group(name)), and parameters "
+                    "that are replicated over it an optimizer of their own"
+                )
+
+
+def process_group_of(parameters: Iterable[torch.Tensor]) -> Optional[dist.ProcessGroup]:
+    """The group over which DTensor parameters are sharded; None where none is.
+
+    Raises:
+        ValueError: they are sharded over several dimensions of their mesh, or over several meshes.
+    """
+    found: List[Tuple[Any, int]] = []
+    for parameter in parameters:
+        spread = _spread(parameter)
+        for dimension, placement in enumerate(spread[1] if spread else ()):
+            place = (spread[0], dimension) if spread else None
+            if place and _is_shard(placement) and spread[0].size(dimension) > 1 and place not in found:
+                found.append(place)
+    groups = {tuple(_ranks(mesh.get_group(dimension))): mesh.get_group(dimension) for mesh, dimension in found}
+    if len(groups) > 1:
+        raise ValueError(
+            f"expected parameters that are sharded over one dimension of a mesh, got {len(groups)} process groups; "
+            "say process_group=, the group of all ranks that hold parts (without replicas of a part)"
+        )
+    return next(iter(groups.values()), None)
