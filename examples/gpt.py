@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Trains a small GPT on the letters of a novel: with fusewright.optim.AdamW, with torch's, or with both in turn.
+
+    python examples/gpt.py                                    # both, on the GPU where there is one
+    python examples/gpt.py --optimizer fusewright --dtype bf16 --plot loss.png
+    python examples/gpt.py --dtype f16                        # 16-bit weights under a loss scale
+    python examples/gpt.py --graph --json out.json            # each step as one CUDA graph
+
+Every step clips gradients to norm 1. Where weights have 16 bits the optimizer keeps f32 masters. `both` trains from
+the same weights on the same batches, and torch once more on other batches: the difference that these make is the
+noise that the difference of the two curves is held against. Exit status 1 where it is larger.
+"""
+import argparse
+import contextlib
+import math
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torch import nn
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "gpt"))
+import report  # noqa: E402
+from model import GPT, Text, write  # noqa: E402
+
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+# What a minute is enough for on two cores, and what keeps a GPU busy.
+SIZES = {"cpu": {"steps": 600, "batch": 12, "context": 64, "layers": 3, "width": 96, "heads": 4, "lr": 4e-3},
+         "cuda": {"steps": 1000, "batch": 64, "context": 256, "layers": 6, "width": 384, "heads": 6, "lr": 1e-3}}
+MAX_NORM = 1.0
+WARM_UP = 3  # steps before a capture, and before times count
+
+
+# --- The optimizers -----------------------------------------------------------------------------------------
+
+def groups(parameters):
+    """Matrices decay; norms and biases do not."""
+    return [{"params": [p for p in parameters if p.dim() > 1], "weight_decay": 0.1},
+            {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0}]
+
+
+def hypers(settings):
+    # A graph reads the learning rate where the schedule writes it.
+    lr = torch.tensor(settings.lr, device=settings.device) if settings.graph else settings.lr
+    return {"lr": lr, "betas": (0.9, 0.95)}
+
+
+class Fusewright:
+    """Unscale, norm, clip, AdamW on masters and the 16-bit copy are one call."""
+
+    def __init__(self, parameters, settings):
+        from fusewright import amp, optim
+        self.optimizer = optim.AdamW(groups(parameters), **hypers(settings), max_norm=MAX_NORM,
+                                     master_weights=settings.dtype != "f32")
+        self.scaler = amp.GradScaler(settings.device, enabled=settings.dtype == "f16")
+
+    def step(self):
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+    def zero_grad(self):
+        self.optimizer.zero_grad()
+
+
+class Torch:
+    """The same by hand. Masters get f32 gradients, and their values are copied back."""
+
+    def __init__(self, parameters, settings, **implementation):
+        self.weights = self.masters = parameters
+        if settings.dtype != "f32":
+            self.masters = [weight.detach().float().requires_grad_() for weight in parameters]
+        if settings.graph:
+            implementation["capturable"] = True
+        self.optimizer = torch.optim.AdamW(groups(self.masters), **hypers(settings), **implementation)
+        self.scaler = torch.amp.GradScaler(settings.device, enabled=settings.dtype == "f16")
+
+    def step(self):
+        if self.masters is not self.weights:
+            for master, weight in zip(self.masters, self.weights):
+                master.grad = weight.grad.float()
+        self.scaler.unscale_(self.optimizer)
+        nn.utils.clip_grad_norm_(self.masters, MAX_NORM)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        if self.masters is not self.weights:
+            with torch.no_grad():
+                torch._foreach_copy_(self.weights, self.masters)
+
+    def zero_grad(self):
+        for parameter in (*self.weights, *self.masters):
+            parameter.grad = None
+
+
+MAKERS = {
+    "fusewright": Fusewright,
+    "torch": lambda parameters, settings: Torch(parameters, settings, fused=True),
+    "torch foreach": lambda parameters, settings: Torch(parameters, settings, foreach=True),
+}
+
+
+def schedule(settings):
+    """A share of the learning rate: up for a tenth of the steps, then down a cosine."""
+    rise = max(settings.steps // 10, 1)
+    return lambda step: min((step + 1) / rise, 0.55 + 0.45 * math.cos(math.pi * step / settings.steps))
+
+
+# --- Training -----------------------------------------------------------------------------------------------
+
+class Clock:
+    """Times of a stretch of work on the device's own clock; the host waits for none before `total`."""
+
+    def __init__(self, device):
+        self.cuda, self.marks, self.counting = device == "cuda", [], True
+
+    def mark(self):
+        if not self.counting:
+            return
+        if self.cuda:
+            self.marks.append(torch.cuda.Event(enable_timing=True))
+            self.marks[-1].record()
+        else:
+            self.marks.append(time.perf_counter())
+
+    def total(self):
+        """Milliseconds between the marks of each pair."""
+        pairs = list(zip(self.marks[::2], self.marks[1::2]))
+        return sum(a.elapsed_time(b) if self.cuda else 1000 * (b - a) for a, b in pairs)
+
+
+def trainer(model, maker, clock):
+    """step(numbers, following) -> loss, as a tensor."""
+    def step(numbers, following):
+        maker.zero_grad()
+        loss = model.loss(numbers, following)
+        maker.scaler.scale(loss).backward()
+        clock.mark()
+        maker.step()
+        clock.mark()
+        return loss.detach()
+    return step
+
+
+class Graph:
+    """A step of a trainer that is captured once and replayed on batches of the same shape."""
+
+    def __init__(self, step, batch):
+        self.batch = [tensor.clone() for tensor in batch]
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.loss = step(*self.batch)
+
+    def __call__(self, *batch):
+        for own, given in zip(self.batch, batch):
+            own.copy_(given)
+        self.graph.replay()
+        return self.loss
+
+
+@torch.no_grad()
+def validate(model, text, settings):
+    generator = torch.Generator().manual_seed(0)
+    return sum(model.loss(*text.batch(text.validation, settings, generator)).item() for _ in range(10)) / 10
+
+
+def train(name, text, settings, label=None, data_seed=None):
+    """Trains a new model and gives what report.py tells of it."""
+    torch.manual_seed(settings.seed)
+    model = GPT(len(text.letters), settings).to(settings.device, DTYPES[settings.dtype])
+    maker, clock = MAKERS[name](list(model.parameters()), settings), Clock(settings.device)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(maker.optimizer, schedule(settings))
+    step = trainer(model, maker, clock)
+    generator = torch.Generator().manual_seed(settings.seed if data_seed is None else data_seed)
+    losses, began, synchronize = torch.zeros(settings.steps, device=settings.device), None, report.synchronizer(settings.device)
+    with report.Progress(label or name, settings.steps) as progress:
+        for number in range(settings.steps):
+            clock.counting = number >= WARM_UP and not settings.graph
+            if number == min(WARM_UP, settings.steps - 1):
+                synchronize()
+                began = time.perf_counter()
+            batch = text.batch(text.training, settings, generator)
+            if settings.graph and number == WARM_UP:
+                step = Graph(step, batch)
+            losses[number] = step(*batch)
+            scheduler.step()
+            progress.show(number, losses)
+    synchronize()
+    counted = settings.steps - min(WARM_UP, settings.steps - 1)
+    ms = 1000 * (time.perf_counter() - began) / counted
+    return model, {"run": label or name, "optimizer": name, "losses": losses.tolist(), "validation": validate(model, text, settings),
+                   "ms_per_step": ms, "tokens_per_s": 1000 * settings.batch * settings.context / ms,
+                   "optimizer_ms": None if settings.graph or not clock.marks else clock.total() / counted}
+
+
+def train_all(text, settings):
+    """Yields (model, run) of each optimizer that was asked for."""
+    if settings.optimizer != "both":
+        yield train(settings.optimizer, text, settings)
+        return
+    yield train("torch", text, settings)
+    if settings.device == "cuda":
+        yield train("torch foreach", text, settings)
+    yield train("torch", text, settings, report.NOISE, settings.seed + 1)
+    yield train("fusewright", text, settings)
+
+
+# --- The program --------------------------------------------------------------------------------------------
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--optimizer", choices=("fusewright", "torch", "both"), default="both")
+    parser.add_argument("--dtype", choices=DTYPES, default="f32", help="of the weights (f32)")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--graph", action="store_true", help="capture a whole step in a CUDA graph")
+    for name, value in SIZES["cpu"].items():
+        parser.add_argument(f"--{name}", type=type(value), help=f"{value} on the CPU, {SIZES['cuda'][name]} on a GPU")
+    parser.add_argument("--seed", type=int, default=1, help="of weights and batches")
+    parser.add_argument("--text", type=Path, default=HERE / "gpt/pride_and_prejudice.txt.gz", help="UTF-8, gzip-compressed or plain")
+    parser.add_argument("--write", type=int, default=200, help="letters that the trained model writes (200)")
+    parser.add_argument("--plot", type=Path, help="a PNG of the curves, by matplotlib")
+    parser.add_argument("--json", type=Path)
+    settings = parser.parse_args()
+    if settings.device == "auto":
+        settings.device = "cuda" if torch.cuda.is_available() else "cpu"
+    for name, value in SIZES[settings.device].items():
+        setattr(settings, name, value if getattr(settings, name) is None else getattr(settings, name))
+    return settings
+
+
+def refuse(settings):
+    """Ends the program where the options do not go together."""
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        report.fail("a GPU for --device cuda", "none that torch sees", "take --device cpu")
+    if settings.graph and settings.device != "cuda":
+        report.fail("a GPU for --graph", f"--device {settings.device}", "leave --graph out")
+    if settings.graph and settings.dtype == "f16" and settings.optimizer != "fusewright":
+        report.fail("--optimizer fusewright for --graph with --dtype f16", f"--optimizer {settings.optimizer}",
+                    "torch's loss scaler asks the host at each step")
+    if min(getattr(settings, name) for name in SIZES["cpu"] if name != "lr") < 1 or settings.width % settings.heads:
+        report.fail("sizes of at least 1, and a width of whole heads", f"width {settings.width} for {settings.heads} heads",
+                    "see gpt.py --help")
+    if not settings.text.is_file():
+        report.fail("a readable text", f"'{settings.text}'", "give --text FILE")
+
+
+def main():
+    settings = options()
+    refuse(settings)
+    text = Text(settings.text, settings.device)
+    if len(text.validation) <= settings.context:
+        report.fail(f"a text of more than {10 * settings.context} letters", f"{settings.text.name}", "give a longer one, or a shorter --context")
+    side = torch.cuda.stream(torch.cuda.Stream()) if settings.graph else contextlib.nullcontext()
+    runs = []
+    with side:
+        for model, run in train_all(text, settings):
+            runs.append(run)
+    if settings.write:
+        print(f"{runs[-1]['run']} writes: {write(model, text, settings, settings.write)!r}\n")
+    return report.tell(runs, settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Runs the Python blocks of docs/guide/pytorch.md. The first one is what all others begin with; each of them runs in a
+copy of its own, in the root of the tree. A block that says `cuda` behind its language needs a GPU."""
+import os
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs/guide/pytorch.md"
+FENCE = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.M | re.S)
+
+
+def blocks():
+    """(what stands behind the language, line of the first line, text)"""
+    text = GUIDE.read_text(encoding="utf-8")
+    return [(match.group(1).split(), text.count("\n", 0, match.start()) + 2, match.group(2)) for match in FENCE.finditer(text)]
+
+
+def execute(line, text, names):
+    # The line numbers of a traceback are those of the page.
+    exec(compile("\n" * (line - 1) + text, str(GUIDE), "exec"), names)
+
+
+BLOCKS = blocks()
+
+
+def test_the_page_has_blocks():
+    assert len(BLOCKS) > 10
+
+
+@pytest.mark.parametrize("flags, line, text", BLOCKS[1:], ids=[f"line {line}" for _, line, _ in BLOCKS[1:]])
+def test_block(flags, line, text, tmp_path, monkeypatch):
+    if "cuda" in flags and not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    monkeypatch.chdir(tmp_path)
+    for folder in ("examples", "ops"):
+        os.symlink(ROOT / folder, tmp_path / folder)
+    names = {"__name__": "block"}
+    _, first, prelude = BLOCKS[0]
+    execute(first, prelude, names)
+    before = [parameter.detach().clone() for parameter in names["model"].parameters()]
+    execute(line, text, names)
+    after = list(names["model"].parameters())
+    # Each block shows how to train: the model has moved, and is sound.
+    assert all(torch.isfinite(parameter).all() for parameter in after)
+    assert any(a.shape != b.shape or not torch.equal(a.detach().float(), b.float()) for a, b in zip(after, before))
