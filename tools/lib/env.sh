@@ -102,6 +102,19 @@ find_nvrtc() {
   fi
 }
 
+# The torch that tests of the PyTorch package take, and the oldest one that the package supports.
+torch_version=2.11.0
+oldest_torch_version=2.4.1
+default_python="${FUSEWRIGHT_PYTHON:-python3}"
+
+# torch_folder VERSION [PYTHON]: where tools/install-torch keeps an environment; one for another Python
+# than the default one has a name of its own.
+torch_folder() {
+  local suffix=
+  [[ -z "${2:-}" ]] || suffix="-$("$2" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')"
+  echo "${XDG_DATA_HOME:-$HOME/.local/share}/fusewright/torch-$1$suffix"
+}
+
 # fail EXPECTED GOT REMEDY [STATUS]
 fail() {
   printf 'error: expected %s, got %s; %s\n' "$1" "$2" "$3" >&2
