@@ -1,0 +1,92 @@
+/* Plan: fw_plan, the layouts that it was made for, and tensors whose addresses are watched. */
+#ifndef FUSEWRIGHT_PLAN_H
+#define FUSEWRIGHT_PLAN_H
+
+#include "scalars.h"
+
+typedef struct {
+  int32_t rank; /* -1: the operand is absent */
+  dl_dtype dtype;
+  size_t dims; /* in PlanObject.dims: sizes, then strides */
+} tensor_layout;
+
+typedef struct {
+  ProgramObject *program;
+  size_t entries;
+  size_t per_entry; /* operands; those of all stand behind the entries */
+  tensor_layout *layouts;
+  size_t tensor_count;
+  PyObject *held; /* what scalars of the group read */
+} plan_group;
+
+/* The owners' own addresses or, `of_gradients`, those of their gradients. */
+typedef struct {
+  size_t group;
+  size_t operand; /* of the program's */
+  size_t count;
+  int of_gradients;
+  PyObject **owners;
+  torch_handle *handles;   /* of the owners, where torch has them and no gradients are looked at */
+  int32_t handle_facts[3]; /* dtype, device type and index of every handle, torch's numbers */
+  PyObject **seen;         /* tensors of the last look; never dereferenced */
+  void **addresses;        /* that the plan has */
+  void **found;            /* by the look that is under way */
+} plan_watch;
+
+typedef struct {
+  PyObject_HEAD fw_plan *handle;
+  ContextObject *context;
+  plan_group *groups;
+  size_t group_count;
+  int64_t *dims;
+  size_t dim_count, dim_room;
+  plan_watch *watches;
+  size_t watch_count;
+  int32_t device, device_id;
+  PyObject *run_held; /* what scalars of the last run read */
+  int busy;           /* a plan belongs to one thread at a time, and a callback must not use it */
+} PlanObject;
+
+/* ---- plan_groups.c: groups of tensors, and their layouts ---- */
+
+/* Reads (program, tensors, scalars) tuples into self->groups, self->dims, and the arrays of `out`.
+ */
+typedef struct {
+  fw_plan_group *groups;
+  fw_tensor *tensors; /* of all groups */
+  scalar_list *scalars;
+  size_t group_count;
+} given_groups;
+
+int read_groups(PlanObject *self, PyObject *groups, given_groups *out);
+void free_given_groups(given_groups *given);
+void free_groups(PlanObject *self);
+
+/* The layout of one operand in an entry; of all: entry 0. */
+const tensor_layout *layout_of(const plan_group *group, size_t operand, size_t entry);
+/* Whether a tensor is what the plan was made for: dtype, device, sizes, and the strides that mean
+ * something. */
+int fits(const PlanObject *self, const tensor_layout *layout, const tensor_view *view);
+/* Index of an operand of the group by its name. */
+int find_operand(const PlanObject *self, size_t group, PyObject *name, size_t *out);
+/* Tensors that the operand has in the group. */
+size_t tensors_of_operand(const plan_group *group, size_t operand);
+
+/* ---- plan_watch.c ---- */
+
+PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords);
+/* Looks at the watches of the mask and gives the plan what has moved. 0: the plan fits; 1: it does
+ * not. */
+int look_at_watches(PlanObject *self, unsigned long long mask);
+void free_watches(PlanObject *self);
+int visit_watches(PlanObject *self, visitproc visit, void *arg);
+
+/* ---- plan_run.c ---- */
+
+PyObject *plan_run(PlanObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *plan_step(PlanObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+/* Whether nobody else uses the plan; raises where somebody does. */
+int plan_is_free(const PlanObject *self);
+
+#endif

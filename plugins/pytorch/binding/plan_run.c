@@ -1,0 +1,79 @@
+/* Runs of a plan. */
+#include "plan.h"
+
+#include "world.h"
+
+int plan_is_free(const PlanObject *self) {
+  if (!self->busy)
+    return 1;
+  raise_error(FW_USAGE, "make a plan for each thread, and use none inside its own all_reduce",
+              "expected a plan that nobody else uses, got one inside a call");
+  return 0;
+}
+
+/* On the CPU a run is the work itself: other threads go on. On a GPU it is over before another
+ * thread would be there. */
+static fw_status queue(PlanObject *self, const scalar_list *scalars, fw_stream stream,
+                       const fw_world *world) {
+  if (self->device == FW_DEVICE_CUDA)
+    return fw_plan_run(self->handle, scalars->items, scalars->count, stream, world);
+  fw_status status;
+  Py_BEGIN_ALLOW_THREADS status =
+      fw_plan_run(self->handle, scalars->items, scalars->count, stream, world);
+  Py_END_ALLOW_THREADS return status;
+}
+
+static int run(PlanObject *self, fw_stream stream, PyObject *scalars, PyObject *all_reduce) {
+  scalar_list list;
+  python_world world;
+  if (read_scalars(scalars, &list) < 0)
+    return -1;
+  int failed = check_scalar_device(&list, self->device, self->device_id) < 0;
+  if (!failed) {
+    const fw_world *used =
+        begin_world(&world, all_reduce, (PyObject *)self, self->device, self->device_id);
+    fw_status status = queue(self, &list, stream, used);
+    failed = end_world(&world) || check(status) < 0;
+  }
+  if (!failed && (list.held || self->run_held)) {
+    PyObject *old = self->run_held;
+    self->run_held = list.held;
+    list.held = NULL;
+    Py_XDECREF(old);
+  }
+  free_scalars(&list);
+  return failed ? -1 : 0;
+}
+
+PyObject *plan_run(PlanObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"stream", "scalars", "world", NULL};
+  PyObject *given[3];
+  fw_stream stream;
+  if (!plan_is_free(self) || take_arguments("run", args, count, keywords, names, 1, given) < 0 ||
+      take_stream(given[0], &stream) < 0)
+    return NULL;
+  self->busy = 1;
+  int failed = run(self, stream, given[1], given[2]) < 0;
+  self->busy = 0;
+  if (failed)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+PyObject *plan_step(PlanObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"stream", "scalars", "world", "watches", NULL};
+  PyObject *given[4];
+  fw_stream stream;
+  if (!plan_is_free(self) || take_arguments("step", args, count, keywords, names, 1, given) < 0 ||
+      take_stream(given[0], &stream) < 0)
+    return NULL;
+  const long long mask = given[3] ? PyLong_AsLongLong(given[3]) : -1;
+  if (mask == -1 && PyErr_Occurred())
+    return NULL;
+  self->busy = 1;
+  int result = look_at_watches(self, (unsigned long long)mask);
+  if (result == 0)
+    result = run(self, stream, given[1], given[2]);
+  self->busy = 0;
+  return result < 0 ? NULL : PyLong_FromLong(result);
+}

@@ -1,0 +1,329 @@
+/* Watched tensors: whether any address has moved since the last step, at as few nanoseconds as
+ * torch allows. */
+#include "plan.h"
+
+#include <string.h>
+
+enum { MOST_WATCHES = 63, GONE = 1 };
+
+/* ---- Making -------------------------------------------------------------------------------------
+ */
+
+static void free_watch(plan_watch *watch) {
+  for (size_t i = 0; i < watch->count; ++i) {
+    if (watch->handles && watch->handles[i])
+      torch.handle_delete(watch->handles[i]);
+    if (watch->owners)
+      Py_XDECREF(watch->owners[i]);
+  }
+  PyMem_Free(watch->owners);
+  PyMem_Free(watch->handles);
+  PyMem_Free(watch->seen);
+  PyMem_Free(watch->addresses);
+  PyMem_Free(watch->found);
+}
+
+void free_watches(PlanObject *self) {
+  const size_t count = self->watch_count;
+  self->watch_count = 0; /* letting go of an owner may run Python code */
+  for (size_t i = 0; i < count; ++i)
+    free_watch(&self->watches[i]);
+  PyMem_Free(self->watches);
+  self->watches = NULL;
+}
+
+int visit_watches(PlanObject *self, visitproc visit, void *arg) {
+  for (size_t i = 0; i < self->watch_count; ++i)
+    for (size_t k = 0; k < self->watches[i].count; ++k)
+      Py_VISIT(self->watches[i].owners[k]);
+  return 0;
+}
+
+static int handle_view(torch_handle handle, tensor_view *out, int32_t facts[3]) {
+  int64_t rank;
+  int64_t *shape, *strides;
+  if (torch.handle_data(handle, &out->data) || torch.handle_dim(handle, &rank) ||
+      torch.handle_sizes(handle, &shape) || torch.handle_strides(handle, &strides) ||
+      torch.handle_dtype(handle, &facts[0]) || torch.handle_device_type(handle, &facts[1]) ||
+      torch.handle_device_index(handle, &facts[2]))
+    return -1;
+  out->rank = (int32_t)rank;
+  out->shape = shape;
+  out->strides = strides;
+  return 0;
+}
+
+/* torch's constructor of handles takes a list of tensors; its capsules have no name, and the
+ * handles are ours. */
+static int make_handles(plan_watch *watch) {
+  PyObject *list = PyList_New(0);
+  int failed = !list;
+  for (size_t i = 0; !failed && i < watch->count; ++i)
+    failed = PyList_Append(list, watch->owners[i]) < 0;
+  PyObject *capsules = failed ? NULL : PyObject_CallFunctionObjArgs(torch.make_handles, list, NULL);
+  Py_XDECREF(list);
+  if (!capsules)
+    return -1;
+  for (size_t i = 0; i < watch->count; ++i) {
+    PyObject *capsule = PySequence_GetItem(capsules, (Py_ssize_t)i);
+    watch->handles[i] = capsule ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : NULL;
+    Py_XDECREF(capsule);
+  }
+  Py_DECREF(capsules);
+  tensor_view view;
+  return PyErr_Occurred() ||
+                 (watch->count && handle_view(watch->handles[0], &view, watch->handle_facts) < 0)
+             ? -1
+             : 0;
+}
+
+static int allocate(plan_watch *watch, size_t count, int with_handles) {
+  watch->owners = zeroed(count + 1, sizeof *watch->owners);
+  watch->seen = zeroed(count + 1, sizeof *watch->seen);
+  watch->addresses = zeroed(count + 1, sizeof *watch->addresses);
+  watch->found = zeroed(count + 1, sizeof *watch->found);
+  watch->handles = with_handles ? zeroed(count + 1, sizeof *watch->handles) : NULL;
+  return watch->owners && watch->seen && watch->addresses && watch->found &&
+                 (watch->handles || !with_handles)
+             ? 0
+             : -1;
+}
+
+/* Room for one watch more; what is there stays where it is until the new one is whole. */
+static plan_watch *next_watch(PlanObject *self) {
+  plan_watch *grown = PyMem_Realloc(self->watches, (self->watch_count + 1) * sizeof *grown);
+  if (!grown)
+    return (plan_watch *)PyErr_NoMemory();
+  self->watches = grown;
+  grown[self->watch_count] = (plan_watch){0};
+  return &grown[self->watch_count];
+}
+
+static int fill_owners(plan_watch *watch, PyObject *owners, const plan_group *group) {
+  const size_t expected = tensors_of_operand(group, watch->operand);
+  if ((size_t)PyTuple_Size(owners) != expected) {
+    raise_error(FW_USAGE, "pass the tensor of each entry, in their order",
+                "expected %zu owners of %s, got %zd", expected,
+                group->program->operands[watch->operand].name, PyTuple_Size(owners));
+    return -1;
+  }
+  if (allocate(watch, expected, !watch->of_gradients && torch.make_handles) < 0)
+    return -1;
+  for (; watch->count < expected; ++watch->count) {
+    PyObject *owner = PyTuple_GetItem(owners, (Py_ssize_t)watch->count);
+    if (!is_plain(owner)) {
+      tensor_view view;
+      const tensor_place place = {"owner", (Py_ssize_t)watch->count};
+      read_tensor(owner, place, &view); /* says what it is instead */
+      return -1;
+    }
+    Py_INCREF(owner);
+    watch->owners[watch->count] = owner;
+  }
+  return watch->handles ? make_handles(watch) : 0;
+}
+
+static int look(PlanObject *self, plan_watch *watch);
+
+static int take_attribute(PyObject *attribute, int *of_gradients) {
+  *of_gradients = attribute && attribute != Py_None;
+  if (!*of_gradients ||
+      (PyUnicode_Check(attribute) && PyUnicode_CompareWithASCIIString(attribute, "grad") == 0))
+    return 0;
+  PyErr_Format(PyExc_ValueError, "expected attribute to be None or 'grad', got %R", attribute);
+  return -1;
+}
+
+/* The first look fills in what later ones compare with; tensors that the plan was not made of are
+ * refused. */
+static int begin_watch(PlanObject *self, plan_watch *watch, PyObject *owners) {
+  if (fill_owners(watch, owners, &self->groups[watch->group]) < 0)
+    return -1;
+  int gone = look(self, watch);
+  if (gone == 0)
+    return fw_plan_set_pointers(self->handle, watch->group,
+                                self->groups[watch->group].program->operands[watch->operand].name,
+                                watch->found, watch->count) == FW_OK
+               ? 0
+               : check(FW_INTERNAL);
+  if (gone == GONE)
+    raise_error(FW_USAGE, "watch what the plan was made of",
+                "expected tensors of the plan's dtypes, sizes and strides for %s, got others",
+                self->groups[watch->group].program->operands[watch->operand].name);
+  return -1;
+}
+
+PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords) {
+  static const char *const names[] = {"group", "operand", "owners", "attribute", NULL};
+  PyObject *given[4];
+  plan_watch watch = {0};
+  if (!plan_is_free(self) || take_arguments("watch", args, count, keywords, names, 3, given) < 0 ||
+      take_index(given[0], "group", &watch.group) < 0 ||
+      find_operand(self, watch.group, given[1], &watch.operand) < 0 ||
+      take_attribute(given[3], &watch.of_gradients) < 0 || find_torch() < 0)
+    return NULL;
+  if (self->watch_count == MOST_WATCHES)
+    return raise_error(FW_USAGE, "make a new plan instead of watching again",
+                       "expected at most %d watches of a plan", (int)MOST_WATCHES);
+  PyObject *owners = PySequence_Tuple(given[2]);
+  if (!owners)
+    return NULL;
+  plan_watch *place = next_watch(self);
+  self->busy = 1;
+  int failed = !place || begin_watch(self, &watch, owners) < 0;
+  self->busy = 0;
+  Py_DECREF(owners);
+  if (failed) {
+    free_watch(&watch);
+    return NULL;
+  }
+  void **swap = watch.addresses;
+  watch.addresses = watch.found;
+  watch.found = swap;
+  *place = watch;
+  return PyLong_FromSize_t(self->watch_count++);
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------
+ */
+
+/* What is new since the last look is looked at as a whole: a lazily negated view says nothing by
+ * its layout. */
+static int look_at_new(PlanObject *self, const tensor_layout *layout, PyObject *tensor,
+                       void **out) {
+  tensor_view view;
+  if (read_tensor(tensor, (tensor_place){"tensor", -1}, &view) < 0) {
+    PyErr_Clear(); /* the plan that the caller makes instead tells it by the tensor's name */
+    return GONE;
+  }
+  *out = view.data;
+  return !fits(self, layout, &view);
+}
+
+static int look_by_exchange(PlanObject *self, plan_watch *watch, size_t i,
+                            const tensor_layout *layout, PyObject *tensor) {
+  dl_tensor dl;
+  if (torch.view(tensor, &dl) != 0) {
+    PyErr_Clear();
+    return look_at_new(self, layout, tensor, &watch->found[i]);
+  }
+  if (tensor != watch->seen[i] || dl.data != watch->addresses[i] || dl.byte_offset || !dl.strides)
+    return look_at_new(self, layout, tensor, &watch->found[i]);
+  tensor_view view;
+  view.device = dl.device.type == DL_CUDA_HOST ? FW_DEVICE_CPU : dl.device.type;
+  view.device_id = view.device == FW_DEVICE_CPU ? 0 : dl.device.id;
+  view.dtype = dl.dtype;
+  view.rank = dl.ndim;
+  view.shape = dl.shape;
+  view.strides = dl.strides;
+  watch->found[i] = dl.data;
+  return !fits(self, layout, &view);
+}
+
+static int look_by_method(PlanObject *self, plan_watch *watch, size_t i,
+                          const tensor_layout *layout, PyObject *tensor) {
+  PyObject *address = torch.data_ptr(tensor, NULL);
+  void *data = address ? PyLong_AsVoidPtr(address) : NULL;
+  Py_XDECREF(address);
+  if (!PyErr_Occurred() && tensor == watch->seen[i] && data == watch->addresses[i]) {
+    watch->found[i] = data;
+    return 0;
+  }
+  PyErr_Clear();
+  return look_at_new(self, layout, tensor, &watch->found[i]);
+}
+
+static int look_at_tensor(PlanObject *self, plan_watch *watch, size_t i,
+                          const tensor_layout *layout, PyObject *tensor) {
+  if (tensor == Py_None) {
+    watch->found[i] = NULL;
+    return layout->rank < 0 ? 0 : GONE;
+  }
+  if (layout->rank < 0)
+    return GONE;
+  int gone;
+  if (!is_plain(tensor) || (!torch.view && !torch.data_ptr))
+    gone = look_at_new(self, layout, tensor, &watch->found[i]);
+  else
+    gone = torch.view ? look_by_exchange(self, watch, i, layout, tensor)
+                      : look_by_method(self, watch, i, layout, tensor);
+  watch->seen[i] = tensor;
+  return gone;
+}
+
+static int look_by_handle(PlanObject *self, plan_watch *watch, size_t i,
+                          const tensor_layout *layout) {
+  tensor_view view;
+  int32_t facts[3];
+  if (handle_view(watch->handles[i], &view, facts) < 0)
+    return look_at_new(self, layout, watch->owners[i], &watch->found[i]);
+  if (view.data != watch->addresses[i])
+    return look_at_new(self, layout, watch->owners[i], &watch->found[i]);
+  if (facts[0] != watch->handle_facts[0] || facts[1] != watch->handle_facts[1] ||
+      facts[2] != watch->handle_facts[2])
+    return GONE;
+  view.device = self->device;
+  view.device_id = self->device_id;
+  view.dtype = layout->dtype;
+  watch->found[i] = view.data;
+  return !fits(self, layout, &view);
+}
+
+static PyObject *gradient_of(PyObject *owner) {
+  static PyObject *name;
+  if (torch.get_grad)
+    return torch.get_grad(torch.grad_descriptor, owner, (PyObject *)Py_TYPE(owner));
+  if (!name && !(name = PyUnicode_InternFromString("grad")))
+    return NULL;
+  return PyObject_GetAttr(owner, name);
+}
+
+static int look_at_gradient(PlanObject *self, plan_watch *watch, size_t i,
+                            const tensor_layout *layout) {
+  PyObject *gradient = gradient_of(watch->owners[i]);
+  if (!gradient)
+    return -1;
+  int gone = look_at_tensor(self, watch, i, layout, gradient);
+  Py_DECREF(gradient);
+  return gone;
+}
+
+/* Fills watch->found. 0, GONE, or -1 with an exception. */
+static int look(PlanObject *self, plan_watch *watch) {
+  const plan_group *group = &self->groups[watch->group];
+  const tensor_layout *layout = layout_of(group, watch->operand, 0);
+  for (size_t i = 0; i < watch->count; ++i, layout += group->per_entry) {
+    int gone = watch->of_gradients ? look_at_gradient(self, watch, i, layout)
+               : watch->handles    ? look_by_handle(self, watch, i, layout)
+                                   : look_at_tensor(self, watch, i, layout, watch->owners[i]);
+    if (gone)
+      return gone;
+  }
+  return 0;
+}
+
+static int give(PlanObject *self, plan_watch *watch) {
+  if (memcmp(watch->found, watch->addresses, watch->count * sizeof *watch->found) == 0)
+    return 0;
+  const char *operand = self->groups[watch->group].program->operands[watch->operand].name;
+  if (check(fw_plan_set_pointers(self->handle, watch->group, operand, watch->found, watch->count)) <
+      0)
+    return -1;
+  void **swap = watch->addresses;
+  watch->addresses = watch->found;
+  watch->found = swap;
+  return 0;
+}
+
+int look_at_watches(PlanObject *self, unsigned long long mask) {
+  for (size_t i = 0; i < self->watch_count; ++i) {
+    int gone = mask >> i & 1 ? look(self, &self->watches[i]) : 0;
+    if (gone)
+      return gone;
+  }
+  for (size_t i = 0; i < self->watch_count; ++i)
+    if (mask >> i & 1 && give(self, &self->watches[i]) < 0)
+      return -1;
+  return 0;
+}
