@@ -1,0 +1,259 @@
+"""The optimizer: one class for every op, with torch.optim's interface."""
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, Dict, Iterable, List, Optional
+
+import torch
+import torch.autograd.profiler as profiler
+import torch.optim.optimizer as torch_optimizer
+
+from ..arena import GradientArena
+from .lanes import Lane, lanes_of, refuse_devices, world_of
+from .metadata import DTYPES, OpInfo, is_narrow
+from .saving import Saving
+from .settings import Settings
+from .states import Counters, States
+
+is_compiling = torch.compiler.is_compiling
+_warned: List[str] = []
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.append(text)
+        warnings.warn(text, stacklevel=4)
+
+
+class Optimizer(Saving, torch.optim.Optimizer):
+    """An optimizer by the equations of an op. AdamW, Adam, SGD, Lion and what from_file() gives are instances.
+
+    A step is one plan: one kernel launch for each set of dtypes (two with max_norm or guard), whatever the number of
+    parameters, without waiting for the device. It can be captured in a CUDA graph after one step outside.
+
+    params: as torch.optim takes them. info: the op. values: defaults of param groups, by name. Beside them the arguments
+    of Settings.
+    """
+
+    _step_supports_amp_scaling = True  # torch.amp.GradScaler then leaves grad_scale and found_inf to the step
+
+    def __init__(self, params: Any, info: OpInfo, **values: Any) -> None:
+        self._info = info
+        self._settings = Settings(**{name: values.pop(name) for name in Settings.names() if name in values})
+        unknown = [name for name in values if name not in info.defaults]
+        if unknown:
+            raise TypeError(f"expected arguments among {', '.join([*info.defaults, *Settings.names()])}, got {unknown[0]}; "
+                            f"op {info.op.name} has no other numbers and options")
+        self._arena: Any = None
+        self._world: Any = None
+        self._process_group = self._settings.process_group
+        self._reset()
+        super().__init__(params, {**info.defaults, **values})
+        self._adopt(self.state)
+
+    def _reset(self) -> None:
+        """What is made anew after a load, a copy, or a change of parameters."""
+        self._lanes: Optional[List[Lane]] = None
+        self._lists: List[List[torch.Tensor]] = []
+        self._outs: Dict[Any, torch.Tensor] = {}
+        self._last_skipped: List[torch.Tensor] = []
+        self._last_norm: Optional[torch.Tensor] = None
+        self._is_arena_known = False
+        self._plans_made = self._copied = 0
+
+    def _adopt(self, state: Dict[Any, Any]) -> None:
+        self.state = self._states = States(self._forget, dict(state))
+        self._counters = Counters(self.state)
+
+    def _forget(self) -> None:
+        """Plans do not fit any more: states, parameters or groups have changed."""
+        self._lanes = None
+
+    # -- groups
+
+    def add_param_group(self, param_group: Dict[str, Any]) -> None:
+        merged = {**self.defaults, **param_group}
+        if merged.get("differentiable"):
+            raise ValueError("differentiable: expected False, got True; a fused step has no derivative, use torch.optim")
+        self._info.check(merged)
+        super().add_param_group(param_group)
+        self._forget()
+        for parameter in self.param_groups[-1]["params"]:
+            if parameter.dtype not in DTYPES:
+                self.param_groups.pop()
+                raise ValueError(f"expected parameters in {', '.join(map(str, DTYPES))}, got {parameter.dtype}; complex and "
+                                 "integer parameters need an optimizer of torch's")
+            if is_narrow(parameter.dtype) and not self._settings.master_weights:
+                _warn_once(f"{type(self).__name__}: parameters in {parameter.dtype} lose updates that are small beside them; "
+                           "master_weights=True keeps them in float32")
+
+    def _lanes_now(self) -> List[Lane]:
+        if self.state is not self._states:
+            self._adopt(self.state)
+        lanes = lanes_of(self)
+        self._world = world_of(self)
+        self._lists = [list(group["params"]) for group in self.param_groups]
+        if self._arena is not None:
+            self._enter_arena()
+        self._lanes = lanes
+        return lanes
+
+    def _has_other_parameters(self) -> bool:
+        """Whether somebody changed lists of parameters, or `state`, behind our back."""
+        groups, lists = self.param_groups, self._lists
+        if self.state is not self._states or len(groups) != len(lists):
+            return True
+        try:
+            for group, known in zip(groups, lists):
+                if group["params"] != known:  # identity decides; another tensor's == is no bool
+                    return True
+        except RuntimeError:
+            return True
+        return False
+
+    # -- the step
+
+    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
+        """Performs one step. closure: computes the loss anew, with gradients on; its value is returned."""
+        if is_compiling():
+            return self._compiled_step(closure)
+        if closure is not None or self._is_listened_to():
+            return self._step_aloud(closure)
+        self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
+        return None
+
+    step.hooked = True  # torch's wrapper costs more than the step; hooks and profiler are served by _step_aloud
+
+    def _is_listened_to(self) -> bool:
+        return bool(self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
+                    or torch_optimizer._global_optimizer_pre_hooks or torch_optimizer._global_optimizer_post_hooks
+                    or profiler._is_profiler_enabled)
+
+    def _step_aloud(self, closure: Optional[Callable[[], Any]]) -> Any:
+        """The step within torch's own wrapper: hooks before and behind it, a range in the profile."""
+        return _aloud(self, closure) if closure is not None else _aloud(self)
+
+    def _step_plainly(self, closure: Optional[Callable[[], Any]] = None) -> Any:
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
+        return loss
+
+    def _torch_scaling(self) -> Dict[str, Any]:
+        """What torch.amp.GradScaler has set for this step; grad_scale is None where unscale_() was called."""
+        scale = getattr(self, "grad_scale", None)
+        return {"all.scale": 1.0 if scale is None else scale, "all.skip": self.found_inf}
+
+    def _advance(self, scaling: Optional[Dict[str, Any]]) -> None:
+        lanes = self._lanes
+        if lanes is None or self._has_other_parameters():
+            lanes = self._lanes_now()
+        # What the arena says is about the time since its last check, so the step of that time must have been made.
+        trusts_gradients = self._arena is not None and self._arena.check() and self._is_arena_known
+        self._is_arena_known = False
+        skipped: List[torch.Tensor] = []
+        for lane in lanes:
+            numbers = None if scaling is None else _on(lane.device, scaling)
+            table = lane.step(numbers, self._world, trusts_gradients)
+            if "all.skipped" in table.outs:
+                skipped.append(table.outs["all.skipped"])
+            self._last_norm = table.outs.get("all.norm")
+        self._last_skipped = skipped
+        self._is_arena_known = self._lanes is lanes
+
+    def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None) -> List[torch.Tensor]:
+        """The step with gradients of scale * loss, for fusewright.amp. scale: a tensor, or Scaler.scalar(); None: they are
+        unscaled already. skip: not 0: nothing is to be done. Gives what all.skipped of the plans say: 0: applied."""
+        if "found_inf" in self.__dict__:
+            raise RuntimeError("expected one scaler, got torch.amp.GradScaler inside of fusewright.amp.GradScaler; use one of them")
+        lanes = self._lanes_now() if self._lanes is None else self._lanes
+        if len(lanes) > 1 and skip is None:
+            refuse_devices([lane.device for lane in lanes])
+        self.found_inf, self.grad_scale = (0.0 if skip is None else skip), scale
+        try:
+            self.step()
+        finally:
+            del self.found_inf, self.grad_scale
+        return self._last_skipped
+
+    def _compiled_step(self, closure: Optional[Callable[[], Any]]) -> Any:
+        from .compiled import compiled_step
+
+        return compiled_step(self, closure)
+
+    def _out(self, name: str, device: torch.device) -> torch.Tensor:
+        """Memory for what a step tells, the same in all plans of a device."""
+        return self._outs.setdefault((name, device), torch.zeros((), dtype=torch.float32, device=device))
+
+    # -- what a step tells
+
+    @property
+    def applied(self) -> torch.Tensor:
+        """1.0 where the last step was applied, 0.0 where it was skipped: a 0-d tensor on the device, read without waiting.
+        1.0 for steps that neither a scaler nor guard=True may skip."""
+        if not self._last_skipped:
+            return torch.ones(())
+        applied = [(skipped == 0).to(torch.float32) for skipped in self._last_skipped]
+        return applied[0] if len(applied) == 1 else torch.stack([one.cpu() for one in applied]).min()
+
+    @property
+    def norm(self) -> torch.Tensor:
+        """The norm of all gradients in the last step, before they were clipped: a 0-d float32 tensor on the device. The
+        next step overwrites it."""
+        if self._last_norm is None:
+            raise RuntimeError("norm: expected a step with max_norm, got none; pass max_norm to the constructor and step once")
+        return self._last_norm
+
+    @property
+    def max_norm(self) -> Any:
+        return self._settings.max_norm
+
+    @max_norm.setter
+    def max_norm(self, value: Any) -> None:
+        if (value is None) != (self._settings.max_norm is None):
+            self._forget()
+        self._settings.max_norm = value
+        for lane in self._lanes or ():
+            for table in lane.tables.values():
+                table.forget_numbers()
+
+    def statistics(self) -> Dict[str, Any]:
+        """plans_made; plans_kept; gradients_copied in all steps (the slow road of odd layouts); `plans`: what they say."""
+        tables = [table for lane in self._lanes or () for table in lane.tables.values()]
+        return {"plans_made": self._plans_made, "plans_kept": len(tables), "gradients_copied": self._copied,
+                "plans": [table.plan.info() for table in tables]}
+
+    # -- gradients
+
+    def use_arena(self, arena: Optional[GradientArena] = None) -> GradientArena:
+        """Gradients live in `arena`, or in a new one: while they stay there a step does not look for them, and takes some
+        15 us for 1000 parameters. Autograd is then not told that parameters have changed in place."""
+        self._arena = GradientArena(self) if arena is None else arena
+        self._forget()
+        return self._arena
+
+    def leave_arena(self) -> None:
+        """The end of use_arena(); the gradients stay where they are."""
+        self._arena = None
+
+    def _enter_arena(self) -> None:
+        known = {id(parameter) for parameter in self._arena._parameters}
+        self._arena.add(parameter for parameters in self._lists for parameter in parameters if id(parameter) not in known)
+        self._is_arena_known = False
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """As torch.optim's; gradients in an arena are set to 0 and stay."""
+        if self._arena is not None:
+            self._arena.zero_()
+        else:
+            super().zero_grad(set_to_none)
+
+
+def _on(device: torch.device, scaling: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value.to(device, non_blocking=device.type != "cpu") if isinstance(value, torch.Tensor) and value.device != device
+            else value for name, value in scaling.items()}
+
+
+_aloud = torch.optim.Optimizer.profile_hook_step(Optimizer._step_plainly)

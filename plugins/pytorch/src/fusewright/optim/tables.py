@@ -1,0 +1,218 @@
+"""A table: one plan for the parameters of one device that have gradients, with what is needed to keep it true."""
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+
+import torch
+
+from .. import _C
+from ..context import context
+from ..distributed import local_gradient
+from ..distributed import local_tensor as local
+from .entries import Entries, target_of
+from .metadata import Kind, Program
+from .staging import Handled, HandledGroup, Handling
+from .states import STEP
+
+if TYPE_CHECKING:
+    from .optimizer import Optimizer
+
+WATCH_ALL = -1
+
+
+class Table:
+    """The plan and what changes between its runs."""
+
+    def __init__(self, optimizer: "Optimizer", device: torch.device, is_scaled: bool,
+                 members: List[Tuple[int, torch.Tensor]]) -> None:
+        entries = Entries(optimizer, device, is_scaled)
+        entries.collect(members)
+        self.optimizer, self.device, self.info = optimizer, device, optimizer._info
+        self.keys = list(entries.groups)
+        self.lists = list(entries.groups.values())
+        self.options = entries.options
+        self.parameters = [parameter for parameters in self.lists for parameter in parameters]
+        self.programs = [self.info.program(key.kind) for key in self.keys]
+        self.counters = [optimizer.state[parameters[0]].get(STEP) if key.counter else None
+                         for key, parameters in zip(self.keys, self.lists)]
+        self.outs: Dict[str, torch.Tensor] = {}
+        self.handling = self._handling(device)
+        self.is_volatile = False
+        self.plan = self._make_plan(is_scaled)
+        self.seen: Dict[int, Tuple[Any, Any]] = {}
+        for number in self.options:
+            self._remember(number, self.info.fetch(optimizer.param_groups[number]))
+        self.absent = entries.absent
+        self.other_watches = WATCH_ALL & ~self._watch()
+        self.bumped = [parameter for parameter in self.parameters if not parameter.is_inference()]
+        self.stream = functools.partial(int) if device.type == "cpu" else functools.partial(_C.current_stream, device.index)
+
+    # -- making
+
+    def _handling(self, device: torch.device) -> Optional[Handling]:
+        zeroes = self.optimizer._settings.zero_gradients
+        groups = []
+        for number, (key, parameters) in enumerate(zip(self.keys, self.lists)):
+            if key.is_handled:
+                param = next(operand for operand in self.programs[number].operands if operand["name"] == self.info.param)
+                members = [Handled(parameter, device, zeroes) for parameter in parameters]
+                groups.append(HandledGroup(number, (self.info.param, self.info.grad), members, param["read"], zeroes))
+        return Handling(groups, device) if groups else None
+
+    def _tensors_of(self, number: int) -> List[Any]:
+        """The tensors of one group in the order that a plan takes."""
+        handled = {}
+        if self.handling is not None:
+            handled = {id(member.owner): member for group in self.handling.groups for member in group.members}
+        program, tensors = self.programs[number], []
+        for parameter in self.lists[number]:
+            state, member = self.optimizer.state[parameter], handled.get(id(parameter))
+            for operand in program.operands:
+                if operand["scope"] == "all":
+                    continue
+                if operand["name"] == self.info.param:
+                    copy = member and member.parameter_copy
+                    tensors.append(local(parameter) if copy is None else copy)
+                elif operand["name"] == self.info.grad:
+                    copy = member and member.gradient_copy
+                    tensors.append(local_gradient(parameter) if copy is None else copy)
+                else:
+                    tensors.append(local(state[self.info.state_name(operand["name"])]))
+        return tensors + self._outs_of(program)
+
+    def _outs_of(self, program: Program) -> List[torch.Tensor]:
+        outs = []
+        for operand in program.operands:
+            if operand["scope"] == "all":
+                if operand["name"] not in self.outs:
+                    self.outs[operand["name"]] = self.optimizer._out(operand["name"], self.device)
+                outs.append(self.outs[operand["name"]])
+        return outs
+
+    def _make_plan(self, is_scaled: bool) -> Any:
+        groups = []
+        for number, key in enumerate(self.keys):
+            groups.append((self.programs[number].program, self._tensors_of(number), self._scalars_of(number)))
+        if not groups:
+            program = self._program_of_nothing(is_scaled)
+            outs = self._outs_of(program)
+            groups = [(program.program, outs, {})] if outs else []
+        return _C.Plan(context(), groups)
+
+    def _program_of_nothing(self, is_scaled: bool) -> Program:
+        """Without a gradient the norm is still 0, and other ranks still wait for this one."""
+        options = self.info.chosen(self.optimizer.param_groups[0])
+        features = self.optimizer._settings.features(self.info, torch.empty(0), is_scaled)
+        return self.info.program(Kind(options, features, (), target_of(self.device)))
+
+    def _watch(self) -> int:
+        """Watches owners of addresses; gives the mask of the watches of gradients."""
+        mask = 0
+        for number, (key, parameters) in enumerate(zip(self.keys, self.lists)):
+            if not key.is_handled:
+                self.plan.watch(number, self.info.param, parameters, None)
+                mask |= 1 << self.plan.watch(number, self.info.grad, parameters, "grad")
+        return mask
+
+    # -- numbers
+
+    def _scalars_of(self, number: int) -> Dict[str, Any]:
+        """Scalars of one group of the plan."""
+        key, program = self.keys[number], self.programs[number]
+        values: Dict[str, Any] = {}
+        for name, shown, value in self.info.hypers(self.optimizer.param_groups[key.group]):
+            if name in program.scalars:
+                values[name] = self._number(shown, value)
+        for name, value in self.optimizer._settings.scalars().items():
+            values[name] = self._number(name.replace("all.", ""), value)
+        if program.step is not None:
+            values[program.step] = _C.Counter(self.counters[number])
+        return values
+
+    def _number(self, shown: str, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return float(value)
+        if value.device == self.device:
+            return value.detach()
+        if value.device.type != "cpu":
+            raise RuntimeError(f"{shown}: expected a number, or a tensor on {self.device} as the parameters, got one on "
+                               f"{value.device}; move it, or use an optimizer for each device")
+        self.is_volatile = True  # its value may change in place, and only the host sees it
+        return float(value)
+
+    def refresh(self, groups: List[Dict[str, Any]]) -> bool:
+        """Hands over the hypers that have changed; False: the options have, and the plan does not fit."""
+        for number, (mark, old) in self.seen.items():
+            values = self.info.fetch(groups[number])
+            try:  # the hash comes first: a tensor's is its identity, and its == would wait for the device
+                is_same = hash(values) == mark and values == old
+            except TypeError:
+                is_same = False
+            if not (is_same and not self.is_volatile) and not self._renew(number, values):
+                return False
+        return True
+
+    def _renew(self, number: int, values: Tuple[Any, ...]) -> bool:
+        if self.info.chosen(self.optimizer.param_groups[number]) != self.options[number]:
+            return False
+        for i, key in enumerate(self.keys):
+            if key.group == number:
+                self.plan.set_scalars(i, self._scalars_of(i))
+        self._remember(number, values)
+        return True
+
+    def _remember(self, number: int, values: Tuple[Any, ...]) -> None:
+        try:
+            self.seen[number] = hash(values), values
+        except TypeError:  # betas as a list, which may change in place
+            self.seen[number] = None, ()
+
+    def forget_numbers(self) -> None:
+        """The next run hands all numbers over again."""
+        self.seen = {number: (None, ()) for number in self.seen}
+
+    # -- running
+
+    def has_counters(self) -> bool:
+        """Whether parameters still have the counters that the plan advances."""
+        return all(self.optimizer.state[parameter].get(STEP) is counter
+                   for counter, parameters in zip(self.counters, self.lists) if counter is not None
+                   for parameter in parameters)
+
+    def run(self, scalars: Optional[Dict[str, Any]], world: Any, trusts_gradients: bool) -> bool:
+        """Queues the step; False: nothing was done, the plan does not fit what the parameters are now."""
+        handling = self.handling
+        if handling is not None and not handling.fetch(self.plan):
+            return False
+        if not trusts_gradients and any(parameter.grad is not None for parameter in self.absent):
+            return False
+        watches = self.other_watches if trusts_gradients else WATCH_ALL
+        if self.plan.step(self.stream(), scalars, world, watches):
+            return False
+        if handling is not None:
+            handling.deliver()
+            self.optimizer._copied += handling.gradients
+        if not trusts_gradients:
+            bump(self.bumped)
+        return True
+
+
+def bump(parameters: List[torch.Tensor]) -> None:
+    """Tells autograd of the change in place, so that a backward through older values is refused."""
+    if _BUMPS_LISTS:
+        torch._C._increment_version(parameters)
+    else:
+        for parameter in parameters:
+            torch._C._increment_version(parameter)
+
+
+def _bumps_lists() -> bool:
+    try:
+        torch._C._increment_version([])
+    except TypeError:
+        return False
+    return True
+
+
+_BUMPS_LISTS = _bumps_lists()
