@@ -7,12 +7,13 @@ more than once.
 """
 from __future__ import annotations
 
+import math
 from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
 import torch
 import torch.distributed as dist
 
-__all__ = ["AllReduce", "check_shards", "local_gradient", "local_tensor", "process_group_of"]
+__all__ = ["AllReduce", "check_shards", "groups_of", "local_gradient", "local_tensor"]
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -25,42 +26,45 @@ class AllReduce:
     does with it. A run calls it once or twice with one or two numbers.
 
     Args:
-        process_group: None is the default group of torch.distributed.
+        process_group: None is the default group of torch.distributed. Several are reduced over one behind
+            the other, as for the dimensions of a mesh that tensors are sharded over.
 
     Nothing waits for the host: with NCCL the exchange may be captured in a graph.
     """
 
-    __slots__ = ("process_group", "size")
+    __slots__ = ("groups", "size")
 
-    def __init__(self, process_group: Optional[dist.ProcessGroup] = None) -> None:
+    def __init__(self, process_group: "dist.ProcessGroup | Sequence[dist.ProcessGroup] | None" = None) -> None:
         if not dist.is_available() or not dist.is_initialized():
             raise RuntimeError(
                 "expected a process group, got torch.distributed that is not initialized; "
                 "call torch.distributed.init_process_group first"
             )
-        self.process_group = process_group
-        self.size = dist.get_world_size(process_group)
-        if self.size < 1:
+        groups = process_group if isinstance(process_group, (list, tuple)) else [process_group]
+        sizes = [dist.get_world_size(group) for group in groups]
+        if min(sizes, default=1) < 1:
             raise ValueError(
                 "expected a process group that this process is in, got one without it; "
                 "make the optimizer on the ranks of the group alone"
             )
+        self.groups = [(group, size) for group, size in zip(groups, sizes) if size > 1]
+        self.size = math.prod(sizes)
 
     def __call__(self, numbers: torch.Tensor, kind: str) -> None:
+        """Reduces `numbers`, f64, in place; `kind` is "sum" or "max"."""
         if kind not in ("sum", "max"):
             raise ValueError(f'expected a reduction "sum" or "max", got "{kind}"; report this as a fault')
-        if self.size == 1:
-            return
         flat = numbers.view(-1)
-        gathered = flat.new_empty((self.size, flat.numel()))
-        if flat.is_cuda:
-            dist.all_gather_into_tensor(gathered.view(-1), flat, group=self.process_group)
-        else:  # Gloo of every torch has this form
-            dist.all_gather(list(gathered.unbind(0)), flat, group=self.process_group)
-        if kind == "sum":
-            torch.sum(gathered, 0, out=flat)
-        else:
-            torch.amax(gathered, 0, out=flat)
+        for group, size in self.groups:
+            gathered = flat.new_empty((size, flat.numel()))
+            if flat.is_cuda:
+                dist.all_gather_into_tensor(gathered.view(-1), flat, group=group)
+            else:  # Gloo of every torch has this form
+                dist.all_gather(list(gathered.unbind(0)), flat, group=group)
+            if kind == "sum":
+                torch.sum(gathered, 0, out=flat)
+            else:
+                torch.amax(gathered, 0, out=flat)
 
     def __deepcopy__(self, memo: Any) -> AllReduce:
         return self  # groups are the process's
@@ -155,23 +159,21 @@ def check_shards(parameters: Iterable[torch.Tensor], process_group: Optional[dis
                 )
 
 
-def process_group_of(parameters: Iterable[torch.Tensor]) -> Optional[dist.ProcessGroup]:
-    """The group over which DTensor parameters are sharded; None where none is.
+def groups_of(tensor: torch.Tensor) -> Tuple[dist.ProcessGroup, ...]:
+    """The process groups that hold the parts of a DTensor: one per dimension of its mesh that it is sharded
+    over. Empty for other tensors, and where every rank has all.
 
     Raises:
-        ValueError: they are sharded over several dimensions of their mesh, or over several meshes.
+        RuntimeError: it is a sum that is still to be made (Partial).
     """
-    found: List[Tuple[Any, int]] = []
-    for parameter in parameters:
-        spread = _spread(parameter)
-        for dimension, placement in enumerate(spread[1] if spread else ()):
-            place = (spread[0], dimension) if spread else None
-            if place and _is_shard(placement) and spread[0].size(dimension) > 1 and place not in found:
-                found.append(place)
-    groups = {tuple(_ranks(mesh.get_group(dimension))): mesh.get_group(dimension) for mesh, dimension in found}
-    if len(groups) > 1:
-        raise ValueError(
-            f"expected parameters that are sharded over one dimension of a mesh, got {len(groups)} process groups; "
-            "say process_group=, the group of all ranks that hold parts (without replicas of a part)"
-        )
-    return next(iter(groups.values()), None)
+    spread = _spread(tensor)
+    groups = []
+    for dimension, placement in enumerate(spread[1] if spread else ()):
+        if placement.is_partial():
+            raise RuntimeError(
+                f"expected a tensor that is sharded or replicated, got placements {_names(tensor.placements)}; "
+                "reduce it first: tensor.redistribute(placements=...)"
+            )
+        if spread and _is_shard(placement) and spread[0].size(dimension) > 1:
+            groups.append(spread[0].get_group(dimension))
+    return tuple(groups)

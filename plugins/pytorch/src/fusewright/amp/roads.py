@@ -1,0 +1,139 @@
+"""The ways of a scaled step: inside an optimizer of this package, by torch's protocol of fused optimizers, by the host."""
+from __future__ import annotations
+
+import inspect
+from enum import Enum
+from typing import Any, List, Mapping, Sequence, Tuple
+
+import torch
+
+from .checks import Checks
+from .core import CoreScaler, to_device
+from .passes import World
+from .report import Report
+
+NO_GRADIENT = "expected gradients to look at, got none in any of the optimizer's parameters; call backward() first"
+_CLAIMED = (
+    "expected one scaler for an optimizer, got torch.amp.GradScaler while fusewright.amp.GradScaler is between "
+    "its unscale_() or step() and its update(); use one of them"
+)
+
+
+class Stage(Enum):
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
+class Record:
+    """An optimizer since the last update."""
+
+    __slots__ = ("optimizer", "is_ours", "stage", "found", "made")
+
+    def __init__(self, optimizer: Any) -> None:
+        self.optimizer = optimizer
+        self.is_ours = hasattr(type(optimizer), "_step_scaled")
+        self.stage = Stage.READY
+        self.found: List[Report] = []  # by unscale_ or a look ahead of the step
+        self.made: List[Report] = []  # by the step itself
+
+    def claim(self) -> None:
+        """Torch's scaler is refused until the update."""
+        if self.is_ours:
+            self.optimizer._claimed = _CLAIMED
+
+    def leave(self) -> None:
+        if self.is_ours:
+            self.optimizer._claimed = None
+
+
+def worst(numbers: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
+    """One number that is 0 where all are."""
+    here = [to_device(number, device) for number in numbers]
+    return here[0] if len(here) == 1 else torch.stack([number.reshape(()) for number in here]).abs().amax()
+
+
+def flag(reports: Sequence[Report], device: torch.device) -> torch.Tensor:
+    """1.0 where a report is not 0, else 0.0; 0-d."""
+    return worst([report.skipped for report in reports], device).reshape(()).ne(0).to(torch.float32)
+
+
+class Roads:
+    """Steps of all optimizers of a scaler.
+
+    Args:
+        core: the scale.
+        process_group: of optimizers that say none.
+    """
+
+    def __init__(self, core: CoreScaler, process_group: Any) -> None:
+        self.core = core
+        self.checks = Checks()
+        self._process_group = process_group
+        self._world: World = None
+
+    def step(self, scaler: Any, record: Record, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        if record.is_ours:
+            return self._inside(record)
+        if getattr(record.optimizer, "_step_supports_amp_scaling", False):
+            if "grad_scaler" in inspect.signature(record.optimizer.step).parameters:  # of torch 1: it asks the scaler
+                return record.optimizer.step(*args, **kwargs, grad_scaler=scaler)
+            return self._fused(record, args, kwargs)
+        if record.stage is Stage.READY:
+            record.found = self.look("unscale", record.optimizer)
+            record.stage = Stage.UNSCALED
+        if any(report.skipped.item() != 0 for report in record.found):
+            return None
+        return record.optimizer.step(*args, **kwargs)
+
+    def look(self, op: str, optimizer: Any) -> List[Report]:
+        """Passes over the gradients, "unscale" or "inspect"."""
+        reports = self.checks.run(op, optimizer, self.core, self._world_of(optimizer))
+        if not reports:
+            raise AssertionError(NO_GRADIENT)
+        return reports
+
+    def _inside(self, record: Record) -> None:
+        """The step divides, looks and skips. Lanes on several devices have no common plan, so they are told."""
+        optimizer, core = record.optimizer, self.core
+        lanes = optimizer._lanes_now() if optimizer._lanes is None else optimizer._lanes
+        divides = record.stage is Stage.READY
+        if len(lanes) > 1 and not record.found:
+            record.found = self.look("inspect", optimizer)
+        scale: Any = None
+        if divides:
+            scale = core.scalar_on(lanes[0].device) if len(lanes) == 1 else core.tensor
+        skip = worst([report.skipped for report in record.found], core.place) if record.found else None  # type: ignore[arg-type]
+        skipped = optimizer._step_scaled(scale, skip)
+        tables = [lane.current[True] for lane in optimizer._lanes]
+        if optimizer._world is None and not record.found and not any(table.parameters for table in tables):
+            raise AssertionError(NO_GRADIENT)
+        record.made = [Report(number, table) for number, table in zip(skipped, tables)]
+        record.claim()
+
+    def _fused(self, record: Record, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The optimizer reads scale and decision on the device."""
+        optimizer, core = record.optimizer, self.core
+        scale = getattr(optimizer, "grad_scale", None)
+        if record.stage is Stage.READY:
+            record.found = self.look("inspect", optimizer)
+            scale = core.tensor if scale is None else core.tensor * scale
+        optimizer.grad_scale = scale
+        optimizer.found_inf = flag(record.found, core.place)  # type: ignore[arg-type]
+        try:
+            return optimizer.step(*args, **kwargs)
+        finally:
+            del optimizer.grad_scale
+            del optimizer.found_inf
+
+    def _world_of(self, optimizer: Any) -> World:
+        if hasattr(type(optimizer), "_step_scaled"):
+            if optimizer._lanes is None:
+                optimizer._lanes_now()
+            if optimizer._world is not None:
+                return optimizer._world
+        if self._process_group is not None and self._world is None:
+            from ..distributed import AllReduce
+
+            self._world = AllReduce(self._process_group)
+        return self._world
