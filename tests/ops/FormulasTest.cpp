@@ -53,6 +53,11 @@ void expectFormula(const char *op, const std::map<std::string, std::string> &opt
 
 double &state(Element &element, const char *name) { return element[name]; }
 
+/// Climbs along `g` instead of going down.
+Formula maximized(const Formula &formula) {
+  return [=](Element &e, double g, int t) { formula(e, -g, t); };
+}
+
 /// Kingma & Ba 2015, algorithm 1; `decoupled` decay: Loshchilov & Hutter 2019, algorithm 2,
 /// line 12.
 Formula adam(double decay, bool decoupled, bool amsgrad = false) {
@@ -83,6 +88,7 @@ TEST(Formulas, adamw) {
   expectFormula("adamw", {{"decay", "l2"}}, {}, {"m", "v"}, true, adam(0.01, false));
   expectFormula("adamw", {{"amsgrad", "true"}}, {}, {"m", "v", "vmax"}, true,
                 adam(0.01, true, true));
+  expectFormula("adamw", {{"maximize", "true"}}, {}, {"m", "v"}, true, maximized(adam(0.01, true)));
 }
 
 /// Sutskever, Martens, Dahl & Hinton 2013, with the learning rate outside of the buffer.
@@ -108,14 +114,18 @@ TEST(Formulas, sgd) {
 }
 
 /// Chen et al. 2023, algorithm 2.
+void lion(Element &e, double g, int) {
+  const double lr = 1e-4, beta1 = 0.9, beta2 = 0.99;
+  double &p = state(e, "p"), &m = state(e, "m");
+  double c = beta1 * m + (1 - beta1) * g;
+  p -= lr * ((c > 0) - (c < 0) + 0.1 * p);
+  m = beta2 * m + (1 - beta2) * g;
+}
+
 TEST(Formulas, lion) {
-  expectFormula("lion", {}, {{"weight_decay", {0.1}}}, {"m"}, false, [](Element &e, double g, int) {
-    const double lr = 1e-4, beta1 = 0.9, beta2 = 0.99;
-    double &p = state(e, "p"), &m = state(e, "m");
-    double c = beta1 * m + (1 - beta1) * g;
-    p -= lr * ((c > 0) - (c < 0) + 0.1 * p);
-    m = beta2 * m + (1 - beta2) * g;
-  });
+  expectFormula("lion", {}, {{"weight_decay", {0.1}}}, {"m"}, false, lion);
+  expectFormula("lion", {{"maximize", "true"}}, {{"weight_decay", {0.1}}}, {"m"}, false,
+                maximized(lion));
 }
 
 } // namespace
