@@ -87,7 +87,8 @@ class Entries:
 
     def _count(self, counted: List[torch.Tensor]) -> None:
         self.optimizer._counters.start(counted, self.device)
-        self.optimizer._counters.part(counted)
+        if self.optimizer._counters.part(counted):
+            self.optimizer._forget_compiled()
 
     def _key(self, number: int, parameter: torch.Tensor) -> Key:
         options, features = self._options(number), self._features(parameter)

@@ -1,6 +1,7 @@
 """The optimizer: one class for every op, with torch.optim's interface."""
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any, Callable, Dict, Iterable, List, Optional
 
@@ -9,11 +10,13 @@ import torch.autograd.profiler as profiler
 import torch.optim.optimizer as torch_optimizer
 
 from ..arena import GradientArena
+from . import compiled
 from .lanes import Lane, lanes_of, refuse_devices, world_of
 from .metadata import DTYPES, OpInfo, is_narrow
 from .saving import Saving
 from .settings import Settings
 from .states import Counters, States
+from .tables import Table
 
 is_compiling = torch.compiler.is_compiling
 _warned: List[str] = []
@@ -22,7 +25,10 @@ _warned: List[str] = []
 def _warn_once(text: str) -> None:
     if text not in _warned:
         _warned.append(text)
-        warnings.warn(text, stacklevel=4)
+        frame, level = sys._getframe(1), 2
+        while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("fusewright", "torch"):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(text, stacklevel=level - 1)  # the user's line
 
 
 class Optimizer(Saving, torch.optim.Optimizer):
@@ -47,6 +53,7 @@ class Optimizer(Saving, torch.optim.Optimizer):
         self._arena: Any = None
         self._world: Any = None
         self._process_group = self._settings.process_group
+        self._compiled_numbers: List[int] = []
         self._reset()
         super().__init__(params, {**info.defaults, **values})
         self._adopt(self.state)
@@ -68,6 +75,11 @@ class Optimizer(Saving, torch.optim.Optimizer):
     def _forget(self) -> None:
         """Plans do not fit any more: states, parameters or groups have changed."""
         self._lanes = None
+        self._forget_compiled()
+
+    def _forget_compiled(self) -> None:
+        if self._compiled_numbers:
+            compiled.forget(self)
 
     # -- groups
 
@@ -116,7 +128,7 @@ class Optimizer(Saving, torch.optim.Optimizer):
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
         """Performs one step. closure: computes the loss anew, with gradients on; its value is returned."""
         if is_compiling():
-            return self._compiled_step(closure)
+            return compiled.compiled_step(self, closure)
         if closure is not None or self._is_listened_to():
             return self._step_aloud(closure)
         self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
@@ -157,11 +169,15 @@ class Optimizer(Saving, torch.optim.Optimizer):
         for lane in lanes:
             numbers = None if scaling is None else _on(lane.device, scaling)
             table = lane.step(numbers, self._world, trusts_gradients)
-            if "all.skipped" in table.outs:
-                skipped.append(table.outs["all.skipped"])
-            self._last_norm = table.outs.get("all.norm")
+            self._told(table)
+            skipped += self._last_skipped
         self._last_skipped = skipped
         self._is_arena_known = self._lanes is lanes
+
+    def _told(self, table: Table) -> None:
+        """Keeps what a table's run tells, on its device."""
+        self._last_skipped = [table.outs["all.skipped"]] if "all.skipped" in table.outs else []
+        self._last_norm = table.outs.get("all.norm")
 
     def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None) -> List[torch.Tensor]:
         """The step with gradients of scale * loss, for fusewright.amp. scale: a tensor, or Scaler.scalar(); None: they are
@@ -178,10 +194,10 @@ class Optimizer(Saving, torch.optim.Optimizer):
             del self.found_inf, self.grad_scale
         return self._last_skipped
 
-    def _compiled_step(self, closure: Optional[Callable[[], Any]]) -> Any:
-        from .compiled import compiled_step
+    def _prepare_compiled(self) -> int:
+        return compiled.prepare(self)
 
-        return compiled_step(self, closure)
+    _prepare_compiled._dynamo_marked_constant = True  # torch._dynamo.assume_constant_result, without importing Dynamo
 
     def _out(self, name: str, device: torch.device) -> torch.Tensor:
         """Memory for what a step tells, the same in all plans of a device."""

@@ -193,8 +193,10 @@ class Saving:
         state = dict(state)
         if "_source" in state:  # a copy; load_state_dict() comes without
             self._info = of_source(state.pop("_source"))
-            self._arena = self._world = None
+            self._arena = self._world = self._process_group = None
+            self._compiled_numbers = []
         super().__setstate__(state)
+        self._forget()
         self._reset()
         for group in self.param_groups:
             for key, value in self.defaults.items():

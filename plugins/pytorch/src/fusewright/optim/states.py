@@ -117,8 +117,8 @@ class Counters:
                 fresh = torch.zeros((), dtype=torch.float32, device=device) if fresh is None else fresh
                 dict.__setitem__(state, STEP, fresh)
 
-    def part(self, active: Iterable[torch.Tensor]) -> None:
-        """Splits classes of which only some parameters are active: those get a clone, made on the device."""
+    def part(self, active: Iterable[torch.Tensor]) -> bool:
+        """Splits classes of which only some parameters are active: those get a clone, made on the device. Whether any was."""
         sizes: Dict[int, int] = defaultdict(int)
         for state in self.states.values():
             if isinstance(state, dict) and state.get(STEP) is not None:
@@ -127,9 +127,12 @@ class Counters:
         for parameter in active:
             state = self.states[parameter]
             classes[id(state[STEP])].append(state)
+        has_split = False
         for members in classes.values():
             counter = members[0][STEP]
             if len(members) < sizes[id(counter)]:
+                has_split = True
                 clone = counter.clone()
                 for state in members:
                     dict.__setitem__(state, STEP, clone)
+        return has_split

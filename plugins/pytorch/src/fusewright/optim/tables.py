@@ -38,6 +38,8 @@ class Table:
                          for key, parameters in zip(self.keys, self.lists)]
         self.outs: Dict[str, torch.Tensor] = {}
         self.handling = self._handling(device)
+        self.handled = {id(member.owner): member for group in (self.handling.groups if self.handling else ())
+                        for member in group.members}
         self.is_volatile = False
         self.plan = self._make_plan(is_scaled)
         self.seen: Dict[int, Tuple[Any, Any]] = {}
@@ -60,23 +62,29 @@ class Table:
                 groups.append(HandledGroup(number, (self.info.param, self.info.grad), members, param["read"], zeroes))
         return Handling(groups, device) if groups else None
 
+    def _parameter(self, parameter: torch.Tensor) -> torch.Tensor:
+        """What the plan has of a parameter."""
+        member = self.handled.get(id(parameter))
+        copy = member.parameter_copy if member else None
+        return local(parameter) if copy is None else copy
+
+    def _gradient(self, parameter: torch.Tensor) -> torch.Tensor:
+        member = self.handled.get(id(parameter))
+        copy = member.gradient_copy if member else None
+        return local_gradient(parameter) if copy is None else copy
+
     def _tensors_of(self, number: int) -> List[Any]:
         """The tensors of one group in the order that a plan takes."""
-        handled = {}
-        if self.handling is not None:
-            handled = {id(member.owner): member for group in self.handling.groups for member in group.members}
         program, tensors = self.programs[number], []
         for parameter in self.lists[number]:
-            state, member = self.optimizer.state[parameter], handled.get(id(parameter))
+            state = self.optimizer.state[parameter]
             for operand in program.operands:
                 if operand["scope"] == "all":
                     continue
                 if operand["name"] == self.info.param:
-                    copy = member and member.parameter_copy
-                    tensors.append(local(parameter) if copy is None else copy)
+                    tensors.append(self._parameter(parameter))
                 elif operand["name"] == self.info.grad:
-                    copy = member and member.gradient_copy
-                    tensors.append(local_gradient(parameter) if copy is None else copy)
+                    tensors.append(self._gradient(parameter))
                 else:
                     tensors.append(local(state[self.info.state_name(operand["name"])]))
         return tensors + self._outs_of(program)
