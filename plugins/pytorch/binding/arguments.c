@@ -61,30 +61,37 @@ const char *text_of(PyObject *text, const char *what, PyObject **keep) {
   return NULL;
 }
 
-/* str -> bytes of the names that were ever used. They are names of operands and scalars, so few;
-   beyond that number somebody invents them. */
-enum { MOST_NAMES = 4096 };
-static PyObject *names;
+/* str -> bytes of names of operands and scalars, which are few and come again in each step. */
+enum { MOST_NAMES = 1024 };
+static PyObject *known_names;
 
-const char *name_of(PyObject *text, const char *what) {
-  if (!names && !(names = PyDict_New()))
+const char *name_of(PyObject *text, const char *what, PyObject **keep) {
+  *keep = NULL;
+  if (!known_names && !(known_names = PyDict_New()))
     return NULL;
-  PyObject *known = PyUnicode_Check(text) ? PyDict_GetItemWithError(names, text) : NULL;
-  if (known)
+  PyObject *known = PyUnicode_Check(text) ? PyDict_GetItemWithError(known_names, text) : NULL;
+  if (known) {
+    Py_INCREF(known);
+    *keep = known;
     return PyBytes_AsString(known);
-  PyObject *keep;
-  const char *bytes = PyErr_Occurred() ? NULL : text_of(text, what, &keep);
+  }
+  const char *bytes = PyErr_Occurred() ? NULL : text_of(text, what, keep);
   if (!bytes)
     return NULL;
-  if (PyDict_Size(names) >= MOST_NAMES) {
-    Py_DECREF(keep);
-    raise_error(FW_USAGE, "use the names of Request.operands() and Request.scalars()",
-                "expected %s, got '%U'", what, text);
-    return NULL;
-  }
-  int failed = PyDict_SetItem(names, text, keep) < 0;
-  Py_DECREF(keep);
-  return failed ? NULL : bytes;
+  if (PyDict_Size(known_names) >= MOST_NAMES) /* somebody invents names */
+    PyDict_Clear(known_names);
+  if (PyDict_SetItem(known_names, text, *keep) == 0)
+    return bytes;
+  Py_CLEAR(*keep);
+  return NULL;
+}
+
+int take_integer(PyObject *number, long long *out) {
+  PyObject *integer =
+      PyNumber_Index(number); /* Python 3.9 would take the integer part of a float */
+  *out = integer ? PyLong_AsLongLong(integer) : 0;
+  Py_XDECREF(integer);
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 int take_index(PyObject *number, const char *what, size_t *out) {

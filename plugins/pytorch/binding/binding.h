@@ -38,8 +38,9 @@ int take_arguments(const char *function, PyObject *const *args, Py_ssize_t count
 
 /* UTF-8 text of a str without a NUL character, valid as long as *keep, a new reference. */
 const char *text_of(PyObject *text, const char *what, PyObject **keep);
-/* The same for names, which are few: the text lives as long as the process. */
-const char *name_of(PyObject *text, const char *what);
+/* The same, faster, for names of operands and scalars. */
+const char *name_of(PyObject *text, const char *what, PyObject **keep);
+int take_integer(PyObject *number, long long *out);
 /* An int that is not negative. */
 int take_index(PyObject *number, const char *what, size_t *out);
 int take_stream(PyObject *number, fw_stream *out);
@@ -119,6 +120,12 @@ void *new_object(PyTypeObject *type);
 void free_object(void *object);
 /* tp_new of types whose objects only other objects make. */
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
+
+/* Whether no other thread compiles the request; raises where one does. */
+int request_is_free(const RequestObject *self);
+/* A method of Request (evaluate.c). */
+PyObject *request_evaluate(RequestObject *self, PyObject *const *args, Py_ssize_t count,
+                           PyObject *keywords);
 
 /* Both take over the handle, and destroy it where they fail. */
 PyObject *wrap_op(ContextObject *context, fw_op *handle);

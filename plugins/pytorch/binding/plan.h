@@ -26,11 +26,9 @@ typedef struct {
   size_t count;
   int of_gradients;
   PyObject **owners;
-  torch_handle *handles;   /* of the owners, where torch has them and no gradients are looked at */
-  int32_t handle_facts[3]; /* dtype, device type and index of every handle, torch's numbers */
-  PyObject **seen;         /* tensors of the last look; never dereferenced */
-  void **addresses;        /* that the plan has */
-  void **found;            /* by the look that is under way */
+  PyObject **seen;  /* tensors of the last look; never dereferenced */
+  void **addresses; /* that the plan has */
+  void **found;     /* by the look that is under way */
 } plan_watch;
 
 typedef struct {

@@ -69,15 +69,19 @@ int find_operand(const PlanObject *self, size_t group, PyObject *name, size_t *o
     return -1;
   }
   const ProgramObject *program = self->groups[group].program;
-  const char *text = name_of(name, "operand");
+  PyObject *keep;
+  const char *text = name_of(name, "operand", &keep);
   if (!text)
     return -1;
   for (*out = 0; *out < program->operand_count; ++*out)
     if (strcmp(program->operands[*out].name, text) == 0)
-      return 0;
-  raise_error(FW_USAGE, "Request.operands() has the names",
-              "expected an operand of group %zu, got '%s'", group, text);
-  return -1;
+      break;
+  const int found = *out < program->operand_count;
+  if (!found)
+    raise_error(FW_USAGE, "Request.operands() has the names",
+                "expected an operand of group %zu, got '%s'", group, text);
+  Py_DECREF(keep);
+  return found ? 0 : -1;
 }
 
 /* ---- Groups -------------------------------------------------------------------------------------

@@ -67,8 +67,8 @@ PyObject *plan_step(PlanObject *self, PyObject *const *args, Py_ssize_t count, P
   if (!plan_is_free(self) || take_arguments("step", args, count, keywords, names, 1, given) < 0 ||
       take_stream(given[0], &stream) < 0)
     return NULL;
-  const long long mask = given[3] ? PyLong_AsLongLong(given[3]) : -1;
-  if (mask == -1 && PyErr_Occurred())
+  long long mask = -1;
+  if (given[3] && take_integer(given[3], &mask) < 0)
     return NULL;
   self->busy = 1;
   int result = look_at_watches(self, (unsigned long long)mask);

@@ -6,18 +6,17 @@
 
 enum { MOST_WATCHES = 63, GONE = 1 };
 
+/* No C++ references to the owners (torch's handles): a cycle through one is never collected. */
+
 /* ---- Making -------------------------------------------------------------------------------------
  */
 
 static void free_watch(plan_watch *watch) {
   for (size_t i = 0; i < watch->count; ++i) {
-    if (watch->handles && watch->handles[i])
-      torch.handle_delete(watch->handles[i]);
     if (watch->owners)
       Py_XDECREF(watch->owners[i]);
   }
   PyMem_Free(watch->owners);
-  PyMem_Free(watch->handles);
   PyMem_Free(watch->seen);
   PyMem_Free(watch->addresses);
   PyMem_Free(watch->found);
@@ -39,54 +38,12 @@ int visit_watches(PlanObject *self, visitproc visit, void *arg) {
   return 0;
 }
 
-static int handle_view(torch_handle handle, tensor_view *out, int32_t facts[3]) {
-  int64_t rank;
-  int64_t *shape, *strides;
-  if (torch.handle_data(handle, &out->data) || torch.handle_dim(handle, &rank) ||
-      torch.handle_sizes(handle, &shape) || torch.handle_strides(handle, &strides) ||
-      torch.handle_dtype(handle, &facts[0]) || torch.handle_device_type(handle, &facts[1]) ||
-      torch.handle_device_index(handle, &facts[2]))
-    return -1;
-  out->rank = (int32_t)rank;
-  out->shape = shape;
-  out->strides = strides;
-  return 0;
-}
-
-/* torch's constructor of handles takes a list of tensors; its capsules have no name, and the
- * handles are ours. */
-static int make_handles(plan_watch *watch) {
-  PyObject *list = PyList_New(0);
-  int failed = !list;
-  for (size_t i = 0; !failed && i < watch->count; ++i)
-    failed = PyList_Append(list, watch->owners[i]) < 0;
-  PyObject *capsules = failed ? NULL : PyObject_CallFunctionObjArgs(torch.make_handles, list, NULL);
-  Py_XDECREF(list);
-  if (!capsules)
-    return -1;
-  for (size_t i = 0; i < watch->count; ++i) {
-    PyObject *capsule = PySequence_GetItem(capsules, (Py_ssize_t)i);
-    watch->handles[i] = capsule ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : NULL;
-    Py_XDECREF(capsule);
-  }
-  Py_DECREF(capsules);
-  tensor_view view;
-  return PyErr_Occurred() ||
-                 (watch->count && handle_view(watch->handles[0], &view, watch->handle_facts) < 0)
-             ? -1
-             : 0;
-}
-
-static int allocate(plan_watch *watch, size_t count, int with_handles) {
+static int allocate(plan_watch *watch, size_t count) {
   watch->owners = zeroed(count + 1, sizeof *watch->owners);
   watch->seen = zeroed(count + 1, sizeof *watch->seen);
   watch->addresses = zeroed(count + 1, sizeof *watch->addresses);
   watch->found = zeroed(count + 1, sizeof *watch->found);
-  watch->handles = with_handles ? zeroed(count + 1, sizeof *watch->handles) : NULL;
-  return watch->owners && watch->seen && watch->addresses && watch->found &&
-                 (watch->handles || !with_handles)
-             ? 0
-             : -1;
+  return watch->owners && watch->seen && watch->addresses && watch->found ? 0 : -1;
 }
 
 /* Room for one watch more; what is there stays where it is until the new one is whole. */
@@ -107,7 +64,7 @@ static int fill_owners(plan_watch *watch, PyObject *owners, const plan_group *gr
                 group->program->operands[watch->operand].name, PyTuple_Size(owners));
     return -1;
   }
-  if (allocate(watch, expected, !watch->of_gradients && torch.make_handles) < 0)
+  if (allocate(watch, expected) < 0)
     return -1;
   for (; watch->count < expected; ++watch->count) {
     PyObject *owner = PyTuple_GetItem(owners, (Py_ssize_t)watch->count);
@@ -120,7 +77,7 @@ static int fill_owners(plan_watch *watch, PyObject *owners, const plan_group *gr
     Py_INCREF(owner);
     watch->owners[watch->count] = owner;
   }
-  return watch->handles ? make_handles(watch) : 0;
+  return 0;
 }
 
 static int look(PlanObject *self, plan_watch *watch);
@@ -252,24 +209,6 @@ static int look_at_tensor(PlanObject *self, plan_watch *watch, size_t i,
   return gone;
 }
 
-static int look_by_handle(PlanObject *self, plan_watch *watch, size_t i,
-                          const tensor_layout *layout) {
-  tensor_view view;
-  int32_t facts[3];
-  if (handle_view(watch->handles[i], &view, facts) < 0)
-    return look_at_new(self, layout, watch->owners[i], &watch->found[i]);
-  if (view.data != watch->addresses[i])
-    return look_at_new(self, layout, watch->owners[i], &watch->found[i]);
-  if (facts[0] != watch->handle_facts[0] || facts[1] != watch->handle_facts[1] ||
-      facts[2] != watch->handle_facts[2])
-    return GONE;
-  view.device = self->device;
-  view.device_id = self->device_id;
-  view.dtype = layout->dtype;
-  watch->found[i] = view.data;
-  return !fits(self, layout, &view);
-}
-
 static PyObject *gradient_of(PyObject *owner) {
   static PyObject *name;
   if (torch.get_grad)
@@ -295,7 +234,6 @@ static int look(PlanObject *self, plan_watch *watch) {
   const tensor_layout *layout = layout_of(group, watch->operand, 0);
   for (size_t i = 0; i < watch->count; ++i, layout += group->per_entry) {
     int gone = watch->of_gradients ? look_at_gradient(self, watch, i, layout)
-               : watch->handles    ? look_by_handle(self, watch, i, layout)
                                    : look_at_tensor(self, watch, i, layout, watch->owners[i]);
     if (gone)
       return gone;

@@ -9,7 +9,7 @@ static void request_dealloc(RequestObject *self) {
   free_object(self);
 }
 
-static int is_free(const RequestObject *self) {
+int request_is_free(const RequestObject *self) {
   if (!self->busy)
     return 1;
   raise_error(FW_USAGE, "make a request for each thread",
@@ -22,7 +22,8 @@ static PyObject *note_two(RequestObject *self, PyObject *const *args, Py_ssize_t
                           PyObject *keywords, const char *function, const char *const *names,
                           fw_status (*call)(fw_request *, const char *, const char *)) {
   PyObject *given[2], *keep[2] = {NULL, NULL};
-  if (!is_free(self) || take_arguments(function, args, count, keywords, names, 2, given) < 0)
+  if (!request_is_free(self) ||
+      take_arguments(function, args, count, keywords, names, 2, given) < 0)
     return NULL;
   const char *first = text_of(given[0], names[0], &keep[0]);
   const char *second = first ? text_of(given[1], names[1], &keep[1]) : NULL;
@@ -37,7 +38,7 @@ static PyObject *note_two(RequestObject *self, PyObject *const *args, Py_ssize_t
 static PyObject *note_one(RequestObject *self, PyObject *argument, const char *what,
                           fw_status (*call)(fw_request *, const char *)) {
   PyObject *keep;
-  const char *text = is_free(self) ? text_of(argument, what, &keep) : NULL;
+  const char *text = request_is_free(self) ? text_of(argument, what, &keep) : NULL;
   if (!text)
     return NULL;
   int failed = check(call(self->handle, text)) < 0;
@@ -75,10 +76,12 @@ static PyObject *request_schedule(RequestObject *self, PyObject *const *args, Py
                                   PyObject *keywords) {
   static const char *const names[] = {"name", "value", NULL};
   PyObject *given[2], *keep;
-  if (!is_free(self) || take_arguments("schedule", args, count, keywords, names, 2, given) < 0)
+  long long value;
+  if (!request_is_free(self) ||
+      take_arguments("schedule", args, count, keywords, names, 2, given) < 0 ||
+      take_integer(given[1], &value) < 0)
     return NULL;
-  long long value = PyLong_AsLongLong(given[1]);
-  const char *name = PyErr_Occurred() ? NULL : text_of(given[0], "name", &keep);
+  const char *name = text_of(given[0], "name", &keep);
   if (!name)
     return NULL;
   int failed = check(fw_request_schedule(self->handle, name, value)) < 0;
@@ -110,7 +113,7 @@ static PyObject *dict_list(const RequestObject *self,
                            fw_status (*count)(const fw_request *, size_t *),
                            PyObject *(*make)(const RequestObject *, size_t)) {
   size_t length;
-  if (!is_free(self) || check(count(self->handle, &length)) < 0)
+  if (!request_is_free(self) || check(count(self->handle, &length)) < 0)
     return NULL;
   PyObject *list = PyList_New(0);
   for (size_t i = 0; list && i < length; ++i) {
@@ -136,7 +139,7 @@ static PyObject *request_compile(RequestObject *self, PyObject *unused) {
   (void)unused;
   fw_program *program;
   fw_status status;
-  if (!is_free(self))
+  if (!request_is_free(self))
     return NULL;
   self->busy = 1;
   Py_BEGIN_ALLOW_THREADS status = fw_compile(self->context->handle, self->handle, &program);
@@ -148,7 +151,7 @@ static PyObject *request_text(RequestObject *self, PyObject *stage) {
   PyObject *keep, *result = NULL;
   fw_text *text;
   fw_status status;
-  const char *name = is_free(self) ? text_of(stage, "stage", &keep) : NULL;
+  const char *name = request_is_free(self) ? text_of(stage, "stage", &keep) : NULL;
   if (!name)
     return NULL;
   self->busy = 1;
@@ -176,6 +179,11 @@ static PyMethodDef methods[] = {
            "order of tensors."),
     METHOD("scalars", request_scalars, METH_NOARGS,
            "scalars() -> list of dicts (name kind range value is_step)."),
+    METHOD("evaluate", request_evaluate, METH_FAST,
+           "evaluate(tensors, scalars=None) -> dict: name of each written operand -> (values, "
+           "bounds), the\n"
+           "reference in double precision for tensors on the CPU: every right result is within "
+           "values +- bounds."),
     METHOD("compile", request_compile, METH_NOARGS,
            "compile() -> Program. Other threads run meanwhile."),
     METHOD("text", request_text, METH_O,

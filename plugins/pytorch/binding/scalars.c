@@ -132,12 +132,15 @@ int read_scalars(PyObject *scalars, scalar_list *out) {
   if (count == 0)
     return 0;
   out->items = zeroed((size_t)count, sizeof *out->items);
-  if (!out->items)
+  out->names = zeroed((size_t)count, sizeof *out->names);
+  if (!out->items || !out->names) {
+    free_scalars(out);
     return -1;
+  }
   PyObject *key, *value;
   for (; out->count < (size_t)count && PyDict_Next(scalars, &at, &key, &value); ++out->count) {
     Py_INCREF(value); /* a number's own conversion may change the dict */
-    const char *name = name_of(key, "the name of a scalar");
+    const char *name = name_of(key, "the name of a scalar", &out->names[out->count]);
     int failed = !name || read_scalar(value, name, out, &out->items[out->count]) < 0;
     Py_DECREF(value);
     if (failed) {
@@ -150,9 +153,12 @@ int read_scalars(PyObject *scalars, scalar_list *out) {
 }
 
 void free_scalars(scalar_list *list) {
-  for (size_t i = 0; i < list->count; ++i)
+  for (size_t i = 0; i < list->count; ++i) {
     PyMem_Free((void *)list->items[i].values);
+    Py_XDECREF(list->names[i]);
+  }
   PyMem_Free(list->items);
+  PyMem_Free(list->names);
   Py_XDECREF(list->held);
   *list = (scalar_list){0};
 }

@@ -6,6 +6,7 @@
 
 typedef struct {
   fw_scalar *items;
+  PyObject **names; /* bytes that the items' names point into */
   size_t count;
   /* Where the numbers in memory are; device 0: there are none. */
   int32_t device;

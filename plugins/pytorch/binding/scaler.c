@@ -47,10 +47,13 @@ static int set_option(given_options *given, PyObject *name, PyObject *value) {
       continue;
     if (rows[i].text)
       return set_text(given, rows[i].text, value, rows[i].name);
-    if (rows[i].real)
-      *rows[i].real = PyFloat_AsDouble(value);
-    else
-      *rows[i].integer = PyLong_AsLongLong(value);
+    if (rows[i].integer) {
+      long long integer;
+      int failed = take_integer(value, &integer);
+      *rows[i].integer = integer;
+      return failed;
+    }
+    *rows[i].real = PyFloat_AsDouble(value);
     return PyErr_Occurred() ? -1 : 0;
   }
   PyErr_Format(PyExc_TypeError, "Scaler() got an unexpected argument '%U'", name);
@@ -216,28 +219,30 @@ static PyObject *scaler_save(ScalerObject *self, PyObject *given) {
 
 static int load(ScalerObject *self, PyObject *dict, fw_stream stream) {
   fw_scalar numbers[MOST_NUMBERS];
+  PyObject *keep[MOST_NUMBERS], *key, *value;
   size_t count = 0;
-  PyObject *key, *value;
   Py_ssize_t at = 0;
   if (!PyDict_Check(dict)) {
     PyErr_Format(PyExc_TypeError, "expected the state to be a dict of name -> number, got %R",
                  dict);
     return -1;
   }
-  while (PyDict_Next(dict, &at, &key, &value)) {
-    if (count == MOST_NUMBERS) {
-      raise_error(FW_USAGE, "pass what save() has given", "expected at most %d numbers",
-                  (int)MOST_NUMBERS);
-      return -1;
-    }
-    const char *name = name_of(key, "the name of a number");
+  if (PyDict_Size(dict) > MOST_NUMBERS) {
+    raise_error(FW_USAGE, "pass what save() has given", "expected at most %d numbers",
+                (int)MOST_NUMBERS);
+    return -1;
+  }
+  int failed = 0;
+  for (; !failed && PyDict_Next(dict, &at, &key, &value); ++count) {
+    const char *name = name_of(key, "the name of a number", &keep[count]);
     numbers[count] = (fw_scalar){
         .struct_size = sizeof *numbers, .name = name, .value = name ? PyFloat_AsDouble(value) : 0};
-    if (PyErr_Occurred())
-      return -1;
-    ++count;
+    failed = PyErr_Occurred() != NULL;
   }
-  return check(fw_scaler_load(self->handle, numbers, count, stream));
+  failed = failed || check(fw_scaler_load(self->handle, numbers, count, stream)) < 0;
+  while (count)
+    Py_XDECREF(keep[--count]);
+  return failed ? -1 : 0;
 }
 
 static PyObject *scaler_load(ScalerObject *self, PyObject *const *args, Py_ssize_t count,

@@ -1,6 +1,5 @@
 #include "torch_roads.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 torch_roads torch;
@@ -120,32 +119,6 @@ static void find_methods(PyObject *module, torch_roads *out) {
   PyErr_Clear();
 }
 
-/* The library that Python has opened already, for itself alone: no other look-up finds its names.
- */
-static void find_handles(PyObject *module, torch_roads *out) {
-  void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-  PyObject *c = optional_attribute(module, "_C");
-  PyObject *aoti = optional_attribute(c, "_aoti");
-  const struct {
-    const char *name;
-    void **place;
-  } rows[] = {{"aoti_torch_get_data_ptr", (void **)&out->handle_data},
-              {"aoti_torch_get_dim", (void **)&out->handle_dim},
-              {"aoti_torch_get_sizes", (void **)&out->handle_sizes},
-              {"aoti_torch_get_strides", (void **)&out->handle_strides},
-              {"aoti_torch_get_dtype", (void **)&out->handle_dtype},
-              {"aoti_torch_get_device_type", (void **)&out->handle_device_type},
-              {"aoti_torch_get_device_index", (void **)&out->handle_device_index},
-              {"aoti_torch_delete_tensor_object", (void **)&out->handle_delete}};
-  int all = library != NULL;
-  for (size_t i = 0; all && i < sizeof rows / sizeof *rows; ++i)
-    all = (*rows[i].place = dlsym(library, rows[i].name)) != NULL;
-  if (all)
-    out->make_handles = optional_attribute(aoti, "unsafe_alloc_void_ptrs_from_tensors");
-  Py_XDECREF(aoti);
-  Py_XDECREF(c);
-}
-
 int find_torch(void) {
   if (torch.tensor)
     return 0;
@@ -157,7 +130,6 @@ int find_torch(void) {
   if (!failed) {
     find_exchange_api(&found);
     find_methods(module, &found);
-    find_handles(module, &found);
     torch = found;
   }
   Py_DECREF(module);
@@ -171,7 +143,6 @@ PyObject *describe_torch(void) {
     const char *name;
     int has;
   } rows[] = {{"exchange_api", torch.view != NULL},
-              {"tensor_handles", torch.make_handles != NULL},
               {"builtin_methods", torch.data_ptr && torch.is_neg},
               {"gradient_slot", torch.get_grad != NULL}};
   PyObject *dict = PyDict_New();
@@ -181,20 +152,37 @@ PyObject *describe_torch(void) {
   return dict;
 }
 
+/* torch's functions for streams end the process where there is no such device. */
+static int has_device(size_t index) {
+  static size_t count;
+  if (index < count)
+    return 1;
+  PyObject *cuda = PyImport_ImportModule("torch.cuda");
+  PyObject *number = cuda ? PyObject_CallMethod(cuda, "device_count", NULL) : NULL;
+  Py_XDECREF(cuda);
+  if (number)
+    count = PyLong_AsSize_t(number);
+  Py_XDECREF(number);
+  if (PyErr_Occurred()) {
+    count = 0;
+    return 0;
+  }
+  if (index >= count)
+    raise_error(FW_DEVICE, "name a device that torch.cuda.device_count() counts",
+                "expected a CUDA device of torch, got number %zu of %zu", index, count);
+  return index < count;
+}
+
 PyObject *current_stream(PyObject *module, PyObject *device_index) {
   (void)module;
   size_t index;
   void *stream;
-  if (take_index(device_index, "device_index", &index) < 0 || find_torch() < 0)
+  if (take_index(device_index, "device_index", &index) < 0 || find_torch() < 0 ||
+      !has_device(index))
     return NULL;
-  if (torch.work_stream && index <= INT32_MAX) {
-    if (torch.work_stream(FW_DEVICE_CUDA, (int32_t)index, &stream) == 0)
-      return PyLong_FromVoidPtr(stream);
-    if (!PyErr_Occurred())
-      raise_error(FW_DEVICE, "name a CUDA device that torch.cuda.device_count() counts",
-                  "expected a device with a stream, got %zu", index);
-    return NULL;
-  }
+  if (torch.work_stream && torch.work_stream(FW_DEVICE_CUDA, (int32_t)index, &stream) == 0)
+    return PyLong_FromVoidPtr(stream);
+  PyErr_Clear();
   if (!torch.raw_stream)
     return raise_error(FW_DEVICE, "install a torch that is built with CUDA",
                        "expected a torch that knows CUDA streams, got one without");

@@ -31,9 +31,6 @@ typedef struct {
 
 enum { DL_CUDA_HOST = 3 };
 
-/* A tensor of torch's C functions: an owned reference that Python does not see. */
-typedef struct torch_tensor *torch_handle;
-
 typedef struct {
   PyTypeObject *tensor;
   PyTypeObject *parameter;
@@ -54,17 +51,6 @@ typedef struct {
   /* The getter behind tensor.grad; Python >= 3.10. */
   descrgetfunc get_grad;
   PyObject *grad_descriptor;
-
-  /* torch's C functions; all or none. */
-  PyObject *make_handles; /* list of tensors -> list of capsules */
-  int (*handle_data)(torch_handle, void **);
-  int (*handle_dim)(torch_handle, int64_t *);
-  int (*handle_sizes)(torch_handle, int64_t **);
-  int (*handle_strides)(torch_handle, int64_t **);
-  int (*handle_dtype)(torch_handle, int32_t *);
-  int (*handle_device_type)(torch_handle, int32_t *);
-  int (*handle_device_index)(torch_handle, int32_t *);
-  int (*handle_delete)(torch_handle);
 } torch_roads;
 
 extern torch_roads torch;

@@ -1,0 +1,215 @@
+"""Plan.watch and Plan.step: every way in which a gradient or a parameter may have moved."""
+import copy
+
+import pytest
+import torch
+from plans import AdamW, check_error
+
+from fusewright import _C
+
+SHAPES = [(4, 6), (3,), (0,), (5, 5)]
+
+
+@pytest.fixture
+def work(context):
+    return AdamW(context, SHAPES, scalars={"lr": 0.01}).watch()
+
+
+def check_step(work, t):
+    expected = work.expected(t, lr=0.01)
+    assert work.plan.step(0) == 0
+    work.check(expected)
+    assert work.step.item() == t
+
+
+def check_left_out(work, t):
+    """The plan no longer fits, and nothing has changed."""
+    before = copy.deepcopy([[x.detach() for x in column] for column in (work.parameters, work.m, work.v)])
+    assert work.plan.step(0) == 1
+    for column, old in zip((work.parameters, work.m, work.v), before):
+        assert all(torch.equal(a, b) for a, b in zip(column, old))
+    assert work.step.item() == t
+
+
+def test_numbers_of_watches(context):
+    work = AdamW(context, SHAPES)
+    assert work.plan.watch(0, "p", work.parameters) == 0
+    assert work.plan.watch(group=0, operand="g", owners=tuple(work.parameters), attribute="grad") == 1
+    assert work.plan.watch(0, "m", work.m, None) == 2
+
+
+def test_new_gradients_at_each_step(work):
+    for t in range(1, 5):
+        for parameter in work.parameters:
+            parameter.grad = None
+        sum((p**2).sum() for p in work.parameters).backward()
+        check_step(work, t)
+
+
+def test_gradients_in_place(work):
+    check_step(work, 1)
+    for parameter in work.parameters:
+        parameter.grad.mul_(2)
+    check_step(work, 2)
+
+
+def test_parameter_data_moves(work):
+    check_step(work, 1)
+    work.parameters[0].data = torch.randn(4, 6)
+    check_step(work, 2)
+
+
+def test_states_move(context):
+    work = AdamW(context, SHAPES, scalars={"lr": 0.01}).watch()
+    work.plan.watch(0, "m", work.m)
+    work.m[1].set_(torch.ones(3))
+    check_step(work, 1)
+
+
+def test_a_mask_picks_watches(work):
+    check_step(work, 1)
+    old, new = work.parameters[0].grad, torch.randn(4, 6)
+    expected = work.expected(2, lr=0.01)
+    work.parameters[0].grad = new
+    assert work.plan.step(0, watches=0b01) == 0  # looks at p alone: the plan still has the old gradient's address
+    work.check(expected)
+    check_step(work, 3)
+    assert old is not new
+
+
+@pytest.mark.parametrize("index", [0, 3])
+def test_a_gradient_that_is_gone(work, index):
+    check_step(work, 1)
+    kept, work.parameters[index].grad = work.parameters[index].grad, None
+    check_left_out(work, 1)
+    work.parameters[index].grad = kept
+    check_step(work, 2)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda: torch.randn(6, 4).t(),
+        lambda: torch.randn(8, 6)[::2],
+        lambda: torch.zeros(()).expand(4, 6),
+        lambda: torch.complex(torch.ones(4, 6), torch.ones(4, 6)).conj().imag,
+        lambda: torch._neg_view(torch.ones(4, 6)),
+    ],
+)
+def test_a_gradient_with_another_layout(work, other):
+    """Traps 8 and 13: expanded, strided and lazily negated gradients have the dtype and the sizes of the old one."""
+    check_step(work, 1)
+    kept, work.parameters[0].grad = work.parameters[0].grad, other()
+    check_left_out(work, 1)
+    work.parameters[0].grad = kept
+    check_step(work, 2)
+
+
+def test_a_negated_view_of_the_same_memory(work):
+    """Only the flag of the tensor is another: address, sizes and strides are as before."""
+    check_step(work, 1)
+    kept = work.parameters[0].grad
+    work.parameters[0].grad = torch._neg_view(kept)
+    assert work.parameters[0].grad.data_ptr() == kept.data_ptr()
+    check_left_out(work, 1)
+
+
+def test_a_sparse_gradient(context):
+    work = AdamW(context, [(4, 6)]).watch()
+    work.parameters[0].grad = torch.randn(4, 6).to_sparse()
+    check_left_out(work, 0)
+
+
+def test_a_subclass_as_gradient(work):
+    class Own(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+            raise NotImplementedError
+
+    check_step(work, 1)
+    work.parameters[3].grad = torch.ones(5, 5).as_subclass(Own)
+    check_left_out(work, 1)
+
+
+def test_parameter_data_of_another_layout(work):
+    check_step(work, 1)
+    work.parameters[3].data = torch.randn(5, 5).t()
+    check_left_out(work, 1)
+
+
+def test_parameter_data_of_another_dtype(work):
+    check_step(work, 1)
+    work.parameters[3].data = torch.randn(5, 5, dtype=torch.float64)
+    check_left_out(work, 1)
+
+
+def test_a_step_that_is_refused(work):
+    """An error of the run: the addresses that moved are the plan's all the same, and nothing is written."""
+    check_step(work, 1)
+    for parameter in work.parameters:
+        parameter.grad = torch.randn_like(parameter)
+    check_error("USAGE", [">= 0"], lambda: work.plan.step(0, {"lr": -1.0}))
+    assert work.step.item() == 1
+    check_step(work, 2)
+
+
+def test_watch_takes_what_the_plan_was_made_of(context):
+    work = AdamW(context, SHAPES)
+    check_error("USAGE", ["expected 4 owners of p", "got 3"], lambda: work.plan.watch(0, "p", work.parameters[:3]))
+    check_error("USAGE", ["for p, got others"], lambda: work.plan.watch(0, "p", work.parameters[::-1]))
+    check_error("USAGE", ["group below 1"], lambda: work.plan.watch(1, "p", []))
+    check_error("USAGE", ["'w'"], lambda: work.plan.watch(0, "w", []))
+    with pytest.raises(ValueError, match="None or 'grad'"):
+        work.plan.watch(0, "p", work.parameters, "data")
+    with pytest.raises(TypeError, match="torch.Tensor"):
+        work.plan.watch(0, "p", [1, 2, 3, 4])
+    with pytest.raises(TypeError):
+        work.plan.watch(0, "p", 5)
+    kept, work.parameters[0].grad = work.parameters[0].grad, None
+    check_error("USAGE", ["for g, got others"], lambda: work.plan.watch(0, "g", work.parameters, "grad"))
+    work.parameters[0].grad = kept
+    assert work.plan.watch(0, "p", work.parameters) == 0  # what was refused has left nothing
+
+
+def test_watch_gives_the_plan_the_owners_addresses(context):
+    """Owners may be other tensors of the same layout than those that the plan was made of."""
+    work = AdamW(context, SHAPES, scalars={"lr": 0.01})
+    work.m = [x.clone() for x in work.m]
+    work.watch().plan.watch(0, "m", work.m)
+    check_step(work, 1)
+
+
+def test_number_of_watches(context):
+    work = AdamW(context, [(2,)])
+    for number in range(63):
+        assert work.plan.watch(0, "p", work.parameters) == number
+    check_error("USAGE", ["63 watches"], lambda: work.plan.watch(0, "p", work.parameters))
+    assert work.plan.step(0) == 0
+
+
+def test_watched_gradients_may_die(work):
+    import weakref
+
+    check_step(work, 1)
+    gradient = weakref.ref(work.parameters[0].grad)
+    work.parameters[0].grad = None
+    assert gradient() is None
+
+
+def test_roads():
+    roads = _C.torch_roads()
+    assert roads["builtin_methods"]
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    assert roads["exchange_api"] == (version >= (2, 10))
+
+
+def test_current_stream():
+    if torch.cuda.is_available():
+        assert _C.current_stream(0) == torch.cuda.current_stream(0).cuda_stream
+        with torch.cuda.stream(torch.cuda.Stream()):
+            assert _C.current_stream(0) == torch.cuda.current_stream(0).cuda_stream != 0
+    else:
+        with pytest.raises(RuntimeError):
+            _C.current_stream(0)
+    with pytest.raises(ValueError):
+        _C.current_stream(-1)
