@@ -1,5 +1,6 @@
 #include "compiler/passes/FeatureSupport.h"
 #include "compiler/passes/Passes.h"
+#include "compiler/passes/Refusal.h"
 
 #include <limits>
 
@@ -21,7 +22,7 @@ public:
   void runOnOperation() override {
     OpOp op = getOperation();
     const Feature &feature = *findFeature("guard");
-    if (failed(addRow(op, feature, dtypes.getValue())))
+    if (failed(addRow(op, feature, dtypes.getValue())) || failed(checkReport(op, feature)))
       return signalPassFailure();
     Location loc = op.getLoc();
     Value bad = firstBad(op, Gradients(op, namesOfRole(op, feature)));
@@ -30,13 +31,23 @@ public:
     auto choose = [&](Value condition, Value then, Value otherwise) -> Value {
       return arith::SelectOp::create(builder, loc, condition, then, otherwise);
     };
+    auto compare = [&](arith::CmpFPredicate predicate, Value a, double b) -> Value {
+      return arith::CmpFOp::create(builder, loc, predicate, a, number(b));
+    };
     // From the weakest reason to the strongest; the last one is reported.
-    Value skip = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
-                                       scalarOf(builder, op, feature.scalar), number(0));
-    Value report = choose(skip, number(-1), number(0));
+    Value skip = compare(arith::CmpFPredicate::UNE, scalarOf(builder, op, feature.scalar), 0);
+    Value report = choose(skip, number(kLeftOut), number(0));
+    for (const Feature &other : allFeatures()) {
+      if (&other == &feature || other.scalar.empty() || !hasScalar(op, other.scalar))
+        continue;
+      auto inside = other.open ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OGE;
+      Value outside =
+          negated(compare(inside, scalarOf(builder, op, other.scalar), other.low), builder);
+      report = choose(outside, number(kBadScalar), report);
+      skip = arith::OrIOp::create(builder, loc, skip, outside);
+    }
     if (WriteOp norm = writeOf(op, findFeature("clip")->operand)) {
-      Value isFinite = math::IsFiniteOp::create(builder, loc, norm.getValue());
-      Value overflows = arith::XOrIOp::create(builder, loc, isFinite, truth(builder));
+      Value overflows = negated(math::IsFiniteOp::create(builder, loc, norm.getValue()), builder);
       report = choose(overflows, number(kInfinity), report);
       skip = arith::OrIOp::create(builder, loc, skip, overflows);
     }
@@ -45,9 +56,13 @@ public:
       report = choose(overflows, number(kInfinity), report);
       skip = arith::OrIOp::create(builder, loc, skip, overflows);
     }
-    Value isBad =
-        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, bad, number(kInfinity));
-    report = choose(isBad, arith::AddFOp::create(builder, loc, bad, number(1)), report);
+    // Other ranks have a say in this number, so it may be none: then the step is not applied
+    // either.
+    Value isBad = compare(arith::CmpFPredicate::UNE, bad, kInfinity);
+    Value counted =
+        choose(compare(arith::CmpFPredicate::OGE, bad, 0),
+               arith::AddFOp::create(builder, loc, bad, number(1)), number(kBadExchange));
+    report = choose(isBad, counted, report);
     skip = arith::OrIOp::create(builder, loc, skip, isBad);
     WriteOp::create(builder, loc, feature.operand, report);
     SkipIfOp::create(builder, loc, skip);
@@ -55,9 +70,27 @@ public:
 
 private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  // Reports that are not of gradients; runtime/scaling/Messages.cpp tells them.
+  static constexpr double kLeftOut = -1, kBadScalar = -2, kBadExchange = -3;
 
-  static Value truth(OpBuilder &builder) {
-    return arith::ConstantOp::create(builder, builder.getUnknownLoc(), builder.getBoolAttr(true));
+  /// Tensors are counted in it, and loss scalers read f32.
+  static LogicalResult checkReport(OpOp op, const Feature &feature) {
+    const std::string dtype =
+        findOperand(op.getOperands(), feature.operand).getDtype().getValue().str();
+    if (dtype == feature.dtype)
+      return success();
+    std::string name(feature.operand), only(feature.dtype);
+    return refuse(op, {.code = Code::USAGE,
+                       .text = name + ": expected dtype " + only + ", got " + dtype,
+                       .remedy = "it tells the number of a tensor, which must be exact, and loss "
+                                 "scalers read " +
+                                 only + "; bind no other dtype to it"});
+  }
+
+  static Value negated(Value condition, OpBuilder &builder) {
+    Value truth =
+        arith::ConstantOp::create(builder, builder.getUnknownLoc(), builder.getBoolAttr(true));
+    return arith::XOrIOp::create(builder, condition.getLoc(), condition, truth);
   }
 
   /// Whether the factor that unscales is no finite number of f32: of a scale of 0, say.
@@ -68,8 +101,7 @@ private:
     Value factor = arith::DivFOp::create(builder, loc, real(builder, 1, f64), scale);
     Value rounded =
         CastOp::create(builder, loc, f64, CastOp::create(builder, loc, f32, factor, false), false);
-    Value isFinite = math::IsFiniteOp::create(builder, loc, rounded);
-    return arith::XOrIOp::create(builder, loc, isFinite, truth(builder));
+    return negated(math::IsFiniteOp::create(builder, loc, rounded), builder);
   }
 
   /// The number of the first tensor with a gradient that is not finite as it is stored, or inf.

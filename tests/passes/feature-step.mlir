@@ -73,7 +73,7 @@
 // GUARD-NEXT:   %[[B:.+]] = arith.select %[[F]], %{{.+}}, %{{.+}} : f32
 // GUARD-NEXT:   %[[FIRST:.+]] = fuse.reduce min keep <world> %[[B]] {fuse.name = "first_bad"} : f32 to f64
 // GUARD:        fuse.scalar "all.skip" : f64
-// GUARD:        arith.cmpf olt, %[[FIRST]]
+// GUARD:        arith.cmpf une, %[[FIRST]]
 // GUARD:        fuse.write "all.skipped"
 // GUARD-NEXT:   fuse.skip_if
 
