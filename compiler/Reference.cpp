@@ -88,6 +88,36 @@ Result<evaluator::Evaluation> Reference::evaluate(const evaluator::Inputs &input
   return evaluator::evaluate(op, impl->inOrderOf(op, inputs));
 }
 
+/// Values that are one in all, as far as the op says so.
+static SmallVector<Value> sharedValues(fuse::OpOp op) {
+  SmallVector<Value> shared;
+  for (Operation &inner : op.getBody().front()) {
+    if (auto skip = dyn_cast<fuse::SkipIfOp>(inner))
+      shared.push_back(skip.getCondition());
+    if (auto write = dyn_cast<fuse::WriteOp>(inner))
+      if (fuse::findOperand(op.getOperands(), write.getOperand()).getScope().getLevel() ==
+          fuse::ScopeLevel::All)
+        shared.push_back(write.getValue());
+  }
+  return shared;
+}
+
+std::vector<bool> Reference::sharedScalars() const {
+  std::vector<bool> shared(impl->scalars.size());
+  SmallVector<Value> left = sharedValues(onlyOp(*impl->bounds));
+  llvm::DenseSet<Operation *> seen;
+  while (!left.empty()) {
+    Operation *inner = left.pop_back_val().getDefiningOp();
+    if (!inner || isa<fuse::ReduceOp>(inner) || !seen.insert(inner).second)
+      continue; // a reduction makes one number of what each tensor has
+    if (auto scalar = dyn_cast<fuse::ScalarOp>(inner))
+      shared[size_t(llvm::find(impl->scalars, scalar.getScalar().str()) - impl->scalars.begin())] =
+          true;
+    llvm::append_range(left, inner->getOperands());
+  }
+  return shared;
+}
+
 bool Reference::reduces() const {
   return !onlyOp(*impl->bounds).getBody().getOps<fuse::ReduceOp>().empty();
 }

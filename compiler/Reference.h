@@ -21,6 +21,9 @@ public:
   /// Operands of `inputs.data` and columns of `inputs.scalars` are those of the request, in its
   /// order.
   Result<evaluator::Evaluation> evaluate(const evaluator::Inputs &inputs) const;
+  /// By place in the request's scalars: whether the decision to skip, or a number that is one in
+  /// all, depends on it.
+  std::vector<bool> sharedScalars() const;
   /// Whether the op has reductions, whose bits depend on the backend.
   bool reduces() const;
   /// The bits of a kernel that works; refused where the op reduces.

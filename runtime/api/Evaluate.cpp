@@ -107,6 +107,10 @@ fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_
     StandardFloatMode mode; // tensors are decoded and bounds are formed here too
     const ResolvedRequest &resolved = need(request, "request").resolve();
     launch::Program launchable = describeLaunch(resolved);
+    const Reference reference = take(Reference::make(resolved));
+    const std::vector<bool> shared = reference.sharedScalars();
+    for (size_t hyper = 0; hyper < shared.size(); ++hyper)
+      launchable.hypers[hyper].ofAll |= shared[hyper];
     launch::TensorArray given = tensorsOf(tensors, tensor_count);
     HostList list(resolved, launchable, given);
     evaluator::Inputs inputs;
@@ -118,7 +122,7 @@ fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_
       decoded.push_back(list.decode(k));
     for (const auto &operand : decoded)
       inputs.data.emplace_back(operand.begin(), operand.end());
-    const auto bound = flatten(take(take(Reference::make(resolved)).evaluate(inputs)));
+    const auto bound = flatten(take(reference.evaluate(inputs)));
     if (!bound.empty())
       need(values, "values"), need(bounds, "bounds");
     for (const evaluator::Bound &element : bound) {

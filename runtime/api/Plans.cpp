@@ -55,6 +55,13 @@ bool sharesAlike(const launch::Program &a, const launch::Program &b) {
   return isFound(a, b) && isFound(b, a);
 }
 
+std::string featuresOf(const ResolvedRequest &request) {
+  std::string names;
+  for (const std::string &feature : request.request.features)
+    names += (names.empty() ? "" : ", ") + feature;
+  return names.empty() ? "none" : names;
+}
+
 /// Groups of a plan are of one op and its options; they may differ in dtypes, and in features that
 /// add nothing that groups share.
 void checkSameOp(const GivenGroups &given, size_t index) {
@@ -69,8 +76,12 @@ void checkSameOp(const GivenGroups &given, size_t index) {
     throw wrongGroup(index, "expected the op and options of group 0, got " + describe(other),
                      "make a plan for each op");
   if (!sharesAlike(given.programs.front()->launchable, given.programs[index]->launchable))
-    throw wrongGroup(index, "expected the features of group 0, got " + describe(other),
-                     "give all groups of a plan the same features");
+    throw wrongGroup(index,
+                     "expected the scalars and numbers of all tensors that the features of group 0 "
+                     "add (" +
+                         featuresOf(first) + "), got those of other features (" +
+                         featuresOf(other) + ")",
+                     "compile both groups with the same features, or make a plan for each");
   if (!reducesAlike(given.programs.front()->launchable, given.programs[index]->launchable))
     throw wrongGroup(index, "expected the reductions of group 0, got others",
                      "leave the same operands absent in all groups");

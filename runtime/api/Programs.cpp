@@ -37,6 +37,7 @@ launch::Hyper launchHyper(const RequestScalar &scalar) {
                                           : Kind::Real,
           .isStep = scalar.isStep,
           .required = !scalar.isStep && !scalar.value,
+          .ofAll = scalar.name.starts_with("all."), // as features name theirs
           .fallback = scalar.value.value_or(0),
           .low = scalar.low,
           .high = scalar.high,
@@ -135,10 +136,9 @@ ProgramState::ProgramState(std::shared_ptr<const fw::Program> compiled)
     : program(std::move(compiled)), launchable(describeLaunch(program->request)) {
   for (const jit::StageRecord &stage : program->record.stages)
     launchable.stages.push_back(launchStage(*program, stage));
-  const std::vector<bool> deciding =
-      launch::decidingHypers(launchable.stages.back().scalars, launchable.hypers.size());
-  for (size_t hyper = 0; hyper < deciding.size(); ++hyper)
-    launchable.hypers[hyper].decides = deciding[hyper];
+  const std::vector<bool> shared = launchable.sharedHypers();
+  for (size_t hyper = 0; hyper < shared.size(); ++hyper)
+    launchable.hypers[hyper].ofAll |= shared[hyper];
   cuda = describeCuda(*program, launchable);
 }
 

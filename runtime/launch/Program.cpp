@@ -33,11 +33,10 @@ double combine(Reduction::Kind kind, double a, double b) {
   return math::min(a, b);
 }
 
-std::vector<bool> decidingHypers(const jit::ScalarProgram &scalars, size_t hypers) {
-  std::vector<bool> needed(scalars.valueCount()), deciding(hypers);
-  if (!scalars.skip)
-    return deciding;
-  needed[*scalars.skip] = true;
+namespace {
+
+/// Marks what the values that are `needed` are computed from.
+void markNeeded(const jit::ScalarProgram &scalars, std::vector<bool> &needed) {
   const size_t first = scalars.inputs.size() + scalars.constants.size();
   for (size_t k = scalars.operations.size(); k-- > 0;) {
     const jit::ScalarOperation &operation = scalars.operations[k];
@@ -47,12 +46,27 @@ std::vector<bool> decidingHypers(const jit::ScalarProgram &scalars, size_t hyper
     for (unsigned i = 0; i < jit::scalarArity(operation.code); ++i)
       needed[operands[i]] = true;
   }
-  using Kind = jit::ScalarInput::Kind;
-  for (size_t k = 0; k < scalars.inputs.size(); ++k)
-    if (needed[k] &&
-        (scalars.inputs[k].kind == Kind::Hyper || scalars.inputs[k].kind == Kind::Step))
-      deciding[scalars.inputs[k].index] = true;
-  return deciding;
+}
+
+} // namespace
+
+std::vector<bool> Program::sharedHypers() const {
+  std::vector<bool> shared(hypers.size());
+  for (const Stage &stage : stages) {
+    const jit::ScalarProgram &scalars = stage.scalars;
+    std::vector<bool> needed(scalars.valueCount());
+    if (scalars.skip)
+      needed[*scalars.skip] = true;
+    for (const jit::ScalarResult &result : scalars.results)
+      if (operands[result.operand].scope == Scope::All)
+        needed[result.value] = true;
+    markNeeded(scalars, needed);
+    for (size_t k = 0; k < scalars.inputs.size(); ++k)
+      if (needed[k] && (scalars.inputs[k].kind == Input::Kind::Hyper ||
+                        scalars.inputs[k].kind == Input::Kind::Step))
+        shared[scalars.inputs[k].index] = true;
+  }
+  return shared;
 }
 
 bool Program::isOnePass() const {

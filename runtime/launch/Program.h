@@ -43,9 +43,6 @@ struct Stage {
   std::vector<Reduction> reductions; ///< of the kernel
 };
 
-/// By place in Program::hypers: whether a scalar program's decision to skip depends on it.
-std::vector<bool> decidingHypers(const jit::ScalarProgram &scalars, size_t hypers);
-
 /// Immutable.
 struct Program {
   std::vector<Operand> operands;
@@ -63,6 +60,10 @@ struct Program {
   size_t exchangeCount() const;
   /// Memory that the kernels of a run move per element.
   int64_t streamedBytes() const;
+
+  /// By place in `hypers`: whether the decision to skip, or a number that is one in all, depends on
+  /// it.
+  std::vector<bool> sharedHypers() const;
 
   /// Slots of the last stage from the values of `hypers`, in f64: for programs of one stage that
   /// read nothing else.

@@ -193,6 +193,22 @@ Result<GivenScalars> matchScalars(std::span<const Hyper> hypers, const ScalarArr
   return matched;
 }
 
+std::optional<double> commonValue(const ScalarSource &source) {
+  if (source.kind == ScalarSource::Kind::Value)
+    return source.value;
+  auto differ = [](double a, double b) { return a != b && !(std::isnan(a) && std::isnan(b)); };
+  if (source.values.empty() ||
+      std::ranges::adjacent_find(source.values, differ) != source.values.end())
+    return std::nullopt;
+  return source.values.front();
+}
+
+Error severalValues(const Hyper &hyper) {
+  return {Code::USAGE, hyper.name + ": expected one value for all tensors, got several",
+          "it, or what depends on it, is shared by them all; pass one value, to a plan by "
+          "fw_plan_run"};
+}
+
 ScalarSource defaultSource(const Hyper &hyper) {
   if (hyper.isStep || hyper.required)
     return {};
@@ -230,6 +246,8 @@ Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray 
   for (size_t h = 0; h < hypers.size(); ++h)
     if (sources[h].kind == ScalarSource::Kind::Missing)
       return missingScalar(hypers[h]);
+    else if (hypers[h].ofAll && !commonValue(sources[h]))
+      return severalValues(hypers[h]);
 
   rows.values.reserve(rows.rows * rows.columns);
   for (size_t row = 0; row < rows.rows; ++row)

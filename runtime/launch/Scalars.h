@@ -7,6 +7,7 @@
 #include <llvm/ADT/SmallVector.h>
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct Hyper {
   Kind kind = Kind::Real;
   bool isStep = false;   ///< counts from 1 and must be given
   bool required = false; ///< the op gives no default
-  bool decides = false;  ///< whether a run is skipped depends on it, so it is one for all tensors
+  bool ofAll = false;    ///< one for all tensors: it, or what depends on it, is shared by them
   double fallback = 0;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -74,6 +75,12 @@ using GivenScalars = llvm::SmallVector<GivenScalar, 8>;
 Result<GivenScalars> matchScalars(std::span<const Hyper> hypers, const ScalarArray &given,
                                   size_t listLength);
 
+/// The number that all tensors have by a source on the host; none where they differ, or where there
+/// is no tensor to say one.
+std::optional<double> commonValue(const ScalarSource &source);
+/// USAGE for a hyper of all tensors whose source gives each its own.
+Error severalValues(const Hyper &hyper);
+
 /// What a hyper has that nobody names: its default, or nothing.
 ScalarSource defaultSource(const Hyper &hyper);
 /// USAGE for a hyper that is still without a value.
@@ -91,8 +98,8 @@ struct ScalarRows {
   }
 };
 
-/// The rows of a one-shot launch: given scalars, then defaults. Numbers in device memory are
-/// refused.
+/// The rows of a one-shot launch: given scalars, then defaults. Numbers in device memory, and
+/// several for what is one for all tensors, are refused.
 Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray &given,
                                size_t listLength);
 

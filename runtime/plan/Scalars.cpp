@@ -1,6 +1,7 @@
 #include "runtime/plan/Scalars.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fw::plan {
 
@@ -102,24 +103,30 @@ Result<RunScalars> PlanScalars::resolve(const launch::ScalarArray &given) const 
     for (size_t group = 0; group < groups.size(); ++group)
       if (run.find(group, hyper).source.kind == Kind::Missing)
         return launch::missingScalar(hypers[hyper]);
-  if (Result<void> one = checkDeciding(run); !one)
+  if (Result<void> one = checkShared(run); !one)
     return one.takeError();
   return run;
 }
 
-/// The decision to skip is one for all groups, so what it depends on is too.
-Result<void> PlanScalars::checkDeciding(const RunScalars &run) const {
+namespace {
+
+/// Whether both give all tensors the same number.
+bool isOneNumber(const ScalarSource &a, const ScalarSource &b) {
+  if (a.kind == Kind::Data || b.kind == Kind::Data)
+    return a.kind == b.kind && a.data == b.data && a.type == b.type && a.advance == b.advance &&
+           a.count <= 1 && b.count <= 1;
+  const std::optional<double> value = launch::commonValue(a), other = launch::commonValue(b);
+  return value && other && (*value == *other || (std::isnan(*value) && std::isnan(*other)));
+}
+
+} // namespace
+
+/// What all groups share is one number, so what it depends on is too.
+Result<void> PlanScalars::checkShared(const RunScalars &run) const {
   for (size_t hyper = 0; hyper < hypers.size(); ++hyper)
-    for (size_t group = 0; hypers[hyper].decides && group < groups.size(); ++group) {
-      const ScalarSource &first = run.find(0, hyper).source, &other = run.find(group, hyper).source;
-      const bool isOne = other.kind != Kind::Values && other.count <= 1;
-      if (!isOne || other.kind != first.kind || other.value != first.value ||
-          other.data != first.data)
-        return Error{Code::USAGE,
-                     hypers[hyper].name +
-                         ": expected one value for all tensors of the plan, got several",
-                     "whether a step is skipped depends on it; give it to fw_plan_run"};
-    }
+    for (size_t group = 0; hypers[hyper].ofAll && group < groups.size(); ++group)
+      if (!isOneNumber(run.find(0, hyper).source, run.find(group, hyper).source))
+        return launch::severalValues(hypers[hyper]);
   return {};
 }
 

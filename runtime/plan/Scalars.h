@@ -50,7 +50,7 @@ public:
   bool isOnDevice(size_t hyper) const;
 
 private:
-  Result<void> checkDeciding(const RunScalars &run) const;
+  Result<void> checkShared(const RunScalars &run) const;
 
   std::vector<launch::Hyper> hypers;
   std::vector<size_t> lengths, firsts;

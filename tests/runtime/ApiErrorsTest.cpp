@@ -132,8 +132,10 @@ TEST_F(Misuse, indicesBeyondTheEnd) {
                std::string("index: expected one of 4 operands, got 4") + indexRemedy);
   fw_option_info option = {};
   option.struct_size = sizeof option;
-  EXPECT_ERROR(fw_op_option(op.get(), 2, &option), FW_USAGE,
-               std::string("index: expected one of 2 options, got 2") + indexRemedy);
+  const size_t count = fw_op_option_count(op.get());
+  EXPECT_ERROR(fw_op_option(op.get(), count, &option), FW_USAGE,
+               "index: expected one of " + std::to_string(count) + " options, got " +
+                   std::to_string(count) + indexRemedy);
 }
 
 TEST_F(Misuse, opTextErrorsHaveAPlace) {

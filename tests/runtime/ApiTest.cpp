@@ -32,7 +32,7 @@ TEST(Metadata, optionsAndFeaturesOfAnOp) {
   Op op = find(ctx, "adamw");
   EXPECT_STREQ(fw_op_name(op.get()), "adamw");
   EXPECT_EQ(std::strlen(fw_op_hash(op.get())), 64u);
-  ASSERT_EQ(fw_op_option_count(op.get()), 2u);
+  ASSERT_GE(fw_op_option_count(op.get()), 2u);
   fw_option_info option = {};
   option.struct_size = sizeof option;
   ASSERT_EQ(fw_op_option(op.get(), 0, &option), FW_OK);

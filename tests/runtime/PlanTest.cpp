@@ -1,5 +1,5 @@
 // Plans on the CPU through the C API: groups, scalars from everywhere, new addresses.
-#include "tests/runtime/Api.h"
+#include "tests/runtime/Numbers.h"
 
 #include <cmath>
 #include <cstring>
@@ -42,34 +42,10 @@ struct Tensors {
   std::vector<fw_tensor> array;
 };
 
-fw_scalar perTensor(const char *name, const std::vector<double> &values) {
-  fw_scalar out = scalar(name, 0);
-  out.values = values.data();
-  out.count = values.size();
-  return out;
-}
-
-template <class T>
-fw_scalar data(const char *name, std::vector<T> &numbers, const char *dtype, int advance = 0) {
-  fw_scalar out = scalar(name, 0);
-  out.data = numbers.data();
-  out.count = numbers.size();
-  out.dtype = dtype;
-  out.advance = advance;
-  return out;
-}
-
 class Plans : public testing::Test {
 protected:
   fw_plan_group group(const Tensors &tensors, const std::vector<fw_scalar> &scalars = none) const {
-    fw_plan_group out = {};
-    out.struct_size = sizeof out;
-    out.program = program.get();
-    out.tensors = tensors.array.data();
-    out.tensor_count = tensors.array.size();
-    out.scalars = scalars.data();
-    out.scalar_count = scalars.size();
-    return out;
+    return api::group(program, tensors.array, scalars);
   }
   Plan make(const std::vector<fw_plan_group> &groups) const {
     return api::make<Plan>([&](fw_plan **out) {
@@ -387,44 +363,6 @@ TEST_F(Plans, groupsOfOneOpAlone) {
   groups[1].struct_size = 8;
   EXPECT_EQ(fw_plan_create(ctx.get(), groups.data(), 2, &plan), FW_USAGE);
   EXPECT_EQ(plan, nullptr);
-}
-
-TEST_F(Plans, groupsOfOtherFeaturesAreRefused) {
-  Tensors a({3}), b({3});
-  Request unscaling = request(parse(ctx, descend));
-  ASSERT_EQ(fw_request_feature(unscaling.get(), "unscale"), FW_OK);
-  Program other = compile(ctx, unscaling);
-  fw_plan_group groups[] = {group(a), group(b)};
-  groups[1].program = other.get();
-  fw_plan *plan = nullptr;
-  EXPECT_EQ(fw_plan_create(ctx.get(), groups, 2, &plan), FW_USAGE);
-  EXPECT_EQ(lastError().substr(0, 53), "group 1: expected the features of group 0, got descen");
-}
-
-TEST_F(Plans, whatIsSkippedIsOneDecision) {
-  Tensors a({3}), b({3, 4});
-  Request guarded = request(parse(ctx, descend));
-  ASSERT_EQ(fw_request_feature(guarded.get(), "guard"), FW_OK);
-  program = compile(ctx, guarded);
-  const int64_t one = 1;
-  float skipped = 7;
-  for (Tensors *tensors : {&a, &b})
-    tensors->array.push_back(tensor("f32", &skipped, &one));
-  const std::vector<fw_scalar> skip = {scalar("all.skip", 1)};
-  const std::vector<double> perTensor3 = {0, 1, 0};
-  const char *several = "all.skip: expected one value for all tensors of the plan, got several; "
-                        "whether a step is skipped depends on it; give it to fw_plan_run";
-  EXPECT_ERROR(run(make({group(a, skip), group(b)}), {scalar("t", 1)}), FW_USAGE, several);
-  EXPECT_ERROR(run(make({group(a), group(b)}), {scalar("t", 1), perTensor("all.skip", perTensor3)}),
-               FW_USAGE, several);
-  EXPECT_EQ(skipped, 7);
-  Plan plan = make({group(a, skip), group(b, skip)});
-  ASSERT_EQ(run(plan, {scalar("t", 1)}), FW_OK) << lastError();
-  EXPECT_EQ(skipped, -1);
-  ASSERT_EQ(run(plan, {scalar("t", 1), scalar("all.skip", 0)}), FW_OK) << lastError();
-  EXPECT_EQ(skipped, 0);
-  EXPECT_EQ(a.values(), Floats({99}));
-  EXPECT_EQ(b.values(), Floats({99, 99}));
 }
 
 TEST_F(Plans, groupsOfOneTargetAlone) {

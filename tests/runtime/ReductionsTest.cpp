@@ -1,5 +1,5 @@
 // Ops with reductions through the C API, on the CPU: launches, plans of groups, other ranks.
-#include "tests/runtime/Api.h"
+#include "tests/runtime/Numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -196,22 +196,6 @@ TEST(Reductions, opsOfScalarsAlone) {
 
 // --- Plans ---------------------------------------------------------------------------------------
 
-fw_plan_group group(const Program &program, const std::vector<fw_tensor> &tensors) {
-  fw_plan_group out = {};
-  out.struct_size = sizeof out;
-  out.program = program.get();
-  out.tensors = tensors.data();
-  out.tensor_count = tensors.size();
-  return out;
-}
-
-fw_status makePlan(const Context &ctx, const std::vector<fw_plan_group> &groups, Plan &plan) {
-  fw_plan *raw = nullptr;
-  const fw_status status = fw_plan_create(ctx.get(), groups.data(), groups.size(), &raw);
-  plan.reset(raw);
-  return status;
-}
-
 /// Groups of l2norm in three dtypes over one norm.
 struct Norms {
   Norms() {
@@ -306,63 +290,6 @@ TEST(Reductions, newAddressesOfOneValueAreThoseOfAllGroups) {
   ASSERT_EQ(fw_plan_run(plan.get(), nullptr, 0, nullptr, nullptr), FW_OK) << lastError();
   EXPECT_EQ(norms.norm, -1);
   EXPECT_NEAR(norms.other, norms.exact(), 1e-5 * norms.exact());
-}
-
-/// Numbers of the operands of a request, 3 to a tensor with elements, and 1 else; all 1 at first.
-struct Numbers {
-  explicit Numbers(const Request &req) {
-    size_t count = 0;
-    EXPECT_EQ(fw_request_operand_count(req.get(), &count), FW_OK);
-    values.resize(count);
-    for (size_t k = 0; k < count; ++k) {
-      fw_operand_info info = {};
-      info.struct_size = sizeof info;
-      EXPECT_EQ(fw_request_operand(req.get(), k, &info), FW_OK);
-      const bool isElement = std::string(info.scope) == "element";
-      values[k].assign(isElement ? 3 : 1, 1.0f);
-      names.push_back(info.name);
-      tensors.push_back(tensor("f32", values[k].data(), isElement ? &three : &one));
-    }
-  }
-  std::vector<float> &operator[](const std::string &name) {
-    return values[size_t(std::find(names.begin(), names.end(), name) - names.begin())];
-  }
-
-  const int64_t three = 3;
-  std::vector<std::string> names;
-  std::vector<std::vector<float>> values;
-  std::vector<fw_tensor> tensors;
-};
-
-TEST(Reductions, skippedStepsAreReportedAndNotCounted) {
-  Context ctx = context();
-  Request req = request(find(ctx, "adamw"));
-  ASSERT_EQ(fw_request_feature(req.get(), "guard"), FW_OK) << lastError();
-  Program program = compile(ctx, req);
-  Numbers numbers(req);
-  Plan plan;
-  ASSERT_EQ(makePlan(ctx, {group(program, numbers.tensors)}, plan), FW_OK) << lastError();
-  float steps = 0;
-  fw_scalar counted = scalar("t", 0);
-  counted.data = &steps;
-  counted.dtype = "f32";
-  counted.count = counted.advance = 1;
-  auto run = [&] { return fw_plan_run(plan.get(), &counted, 1, nullptr, nullptr); };
-  ASSERT_EQ(run(), FW_OK) << lastError();
-  EXPECT_EQ(numbers["all.skipped"][0], 0);
-  EXPECT_EQ(steps, 1);
-  EXPECT_LT(numbers["p"][0], 1);
-  numbers["g"][1] = std::nanf("");
-  const std::vector<std::vector<float>> before = {numbers["p"], numbers["m"], numbers["v"]};
-  ASSERT_EQ(run(), FW_OK) << lastError();
-  EXPECT_NE(numbers["all.skipped"][0], 0);
-  EXPECT_EQ(steps, 1);
-  EXPECT_EQ(before, (std::vector<std::vector<float>>{numbers["p"], numbers["m"], numbers["v"]}));
-  numbers["g"][1] = 1;
-  ASSERT_EQ(run(), FW_OK) << lastError();
-  EXPECT_EQ(numbers["all.skipped"][0], 0);
-  EXPECT_EQ(steps, 2);
-  EXPECT_LT(numbers["p"][0], before[0][0]);
 }
 
 // --- Other ranks ---------------------------------------------------------------------------------
