@@ -179,7 +179,8 @@ size_t fw_program_kernel_count(const fw_program *program) {
 
 fw_status fw_program_kernel(const fw_program *program, size_t index, fw_kernel_info *out) {
   return border([&] {
-    const Program &compiled = *need(program, "program").state->program;
+    const ProgramState &state = *need(program, "program").state;
+    const Program &compiled = *state.program;
     const jit::LaunchRecord &record = at(compiled.record.kernels, index, "kernels").launch;
     fw_kernel_info info = {};
     info.threads = record.threads;
@@ -192,6 +193,7 @@ fw_status fw_program_kernel(const fw_program *program, size_t index, fw_kernel_i
     info.slots = uint32_t(record.slots);
     info.image = compiled.kernels[index].image->image().data();
     info.image_bytes = compiled.kernels[index].image->image().size();
+    info.one_pass = state.launchable.isOnePass();
     writeStruct(out, info);
   });
 }

@@ -73,7 +73,7 @@ OFFSET(fw_operand_info, dtype, 32);
 OFFSET(fw_operand_info, init, 40);
 OFFSET(fw_operand_info, scope, 48);
 
-SIZE(fw_kernel_info, 64);
+SIZE(fw_kernel_info, 72);
 OFFSET(fw_kernel_info, threads, 4);
 OFFSET(fw_kernel_info, symbol, 8);
 OFFSET(fw_kernel_info, target, 16);
@@ -84,6 +84,8 @@ OFFSET(fw_kernel_info, chunk, 40);
 OFFSET(fw_kernel_info, slots, 44);
 OFFSET(fw_kernel_info, image, 48);
 OFFSET(fw_kernel_info, image_bytes, 56);
+OFFSET(fw_kernel_info, one_pass, 64);
+OFFSET(fw_kernel_info, reserved, 68);
 
 SIZE(fw_tensor, 56);
 OFFSET(fw_tensor, device, 4);

@@ -1,8 +1,5 @@
 #include "tools/cli/Runner.h"
 
-#include <algorithm>
-#include <string_view>
-
 namespace fw::cli {
 
 namespace {
@@ -28,17 +25,11 @@ std::vector<fw_tensor> tensorsOf(const host::Device &device, const ResolvedReque
   return out;
 }
 
-/// Whether the program is more than one kernel over elements: then it has operands or kernels that
-/// tell.
-bool isStaged(const ResolvedRequest &request, const fw_program *program) {
+bool isOnePass(const fw_program *program) {
   fw_kernel_info info = {};
   info.struct_size = sizeof info;
-  return std::ranges::any_of(
-             request.operands,
-             [](const RequestOperand &operand) { return operand.scope != "element"; }) ||
-         fw_program_kernel_count(program) != 1 ||
-         (fw_program_kernel(program, 0, &info) == FW_OK &&
-          std::string_view(info.schedule).starts_with("norm_last_block"));
+  return fw_program_kernel_count(program) == 1 && fw_program_kernel(program, 0, &info) == FW_OK &&
+         info.one_pass;
 }
 
 /// The scalars of a case: one value each, or one per tensor. `columns` holds the latter.
@@ -91,8 +82,8 @@ std::vector<verify::Way> Runner::ways(const ResolvedRequest &request) {
       return run(call, request, data, arena);
     };
   };
-  // On a GPU, programs of several stages run as plans alone.
-  if (device.isCuda() && isStaged(request, program.get()))
+  // On a GPU, other programs run as plans alone.
+  if (device.isCuda() && !isOnePass(program.get()))
     return {{"plan", way(&Runner::runPlan)}};
   return {{"launch", way(&Runner::launch)}, {"plan", way(&Runner::runPlan)}};
 }

@@ -246,6 +246,9 @@ typedef struct fw_kernel_info {
   uint32_t slots;       /* results of the scalar program that the kernel reads */
   const void *image;    /* cubin, PTX where only that fits the device, or the CPU's object code */
   size_t image_bytes;
+  int32_t one_pass; /* 1: the program is this kernel alone, over elements, and its scalars depend on
+                       hyper-parameters alone: fw_launch takes it on a GPU, others need a plan */
+  uint32_t reserved;
 } fw_kernel_info;
 
 /* The readable key: sha256 of the canonical request, the op and the compiler build. */
@@ -321,7 +324,9 @@ typedef void *fw_stream; /* CUstream, NULL being the legacy default stream; igno
  * other.
  *
  * Scalars. A hyper-parameter that is not named has its default. The step, where the op has one,
- * must be given and counts from 1. Each scalar has one value for the list, or one per entry.
+ * must be given and counts from 1. Each scalar has one value for the list, or one per entry; those
+ * of features (all.scale ...), and those that a number of scope all or the decision to skip depends
+ * on, have one for the list.
  *
  * On a CUDA device the call returns when the work is queued on `stream`, whose context, or another
  * of its device, may be current; a long list is several launches: make a plan of it. A program's
@@ -350,7 +355,8 @@ FW_API fw_status fw_preload(fw_context *context, const fw_program *program, int3
  * runs.
  *
  * Scalars. The value of a run wins over that of the group, which wins over the op's default. A
- * scalar has one value, one per tensor, or numbers in device memory.
+ * scalar has one value, one per tensor, or numbers in device memory; what fw_launch takes one value
+ * of has one in all groups.
  *
  * Graphs. A run that is captured keeps the addresses and host values of that moment; device numbers
  * are read by each replay. The plan must outlive the graph; the first run behind a capture takes
@@ -480,26 +486,33 @@ FW_API fw_status fw_scaler_scalar(const fw_scaler *scaler, fw_scalar *out);
 /* Notes that the gradients of `owner`, any address, are unscaled for this step. FW_USAGE where they
    are already since the last update: they would be divided twice. A note of the host alone. */
 FW_API fw_status fw_scaler_claim(fw_scaler *scaler, const void *owner);
+/* Takes the note of `owner` back, if there is one: the run that was to unscale its gradients has
+   failed, or is not made. */
+FW_API fw_status fw_scaler_release(fw_scaler *scaler, const void *owner);
 
 /* Moves the scale, in the order of `stream`: skipped[i] is the address on the scaler's device of
    the f32 number that optimizer i reported: all.skipped, or any number that is 0 where its step was
-   applied. The step counts as skipped where one of them was. count is 1 to 8. Allocates
-   nothing and does not wait; on the CPU the call returns when the work is done. A capture keeps the
-   addresses. */
+   applied. The step counts as skipped where one of them was. count is 1
+   to 8. Allocates nothing and does not wait; on the CPU the call returns when the work is done. A
+   capture keeps the addresses. A call that fails has moved nothing, unless its error says that the
+   update is queued: then the state did not get to the host, and fw_scaler_wait brings it. */
 FW_API fw_status fw_scaler_update(fw_scaler *scaler, const void *const *skipped, size_t count,
                                   fw_stream stream);
 
 typedef enum fw_step_outcome {
   FW_STEP_APPLIED = 0,
   FW_STEP_BAD_GRADIENT = 1, /* `tensor` is the first with a gradient that is not finite */
-  FW_STEP_BAD_NORM = 2,     /* gradients are finite, their norm is not */
-  FW_STEP_LEFT_OUT = 3      /* the caller's own word, all.skip */
+  FW_STEP_BAD_NORM = 2,     /* gradients are finite, their norm is not; or the report is NaN */
+  FW_STEP_LEFT_OUT = 3,     /* the caller's own word, all.skip */
+  FW_STEP_BAD_NUMBER = 4    /* all.skipped is -2: a scalar of a feature (all.max_norm ...) that was
+                               read from memory is outside its range; -3: other ranks gave no number
+                               of a tensor; or a report that is none of guard's */
 } fw_step_outcome;
 
 typedef struct fw_scaler_state {
   uint32_t struct_size;
   int32_t outcome;  /* fw_step_outcome of the last update; FW_STEP_APPLIED before the first */
-  int64_t tensor;   /* number in the optimizer's plan, from 0; -1: none */
+  int64_t tensor;   /* number in the optimizer's plan, from 0; -1: none, or 2^24 - 1 or more */
   uint64_t report;  /* the optimizer that skipped: i of skipped[i] */
   uint64_t updates; /* since the scaler was made or loaded state began */
   uint64_t skips;
