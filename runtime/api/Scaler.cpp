@@ -61,6 +61,16 @@ std::vector<fw_scalar> hypersOf(const fw_scaler_options &options) {
           scalarOf("max_scale", options.max_scale)};
 }
 
+Result<void> refuseCapture(const driver::Driver &driver, driver::CUstream stream) {
+  Result<bool> capturing = driver::isCapturing(driver, stream);
+  if (!capturing)
+    return capturing.takeError();
+  if (!*capturing)
+    return {};
+  return Error{Code::USAGE, "expected a stream that is not captured, got one that is",
+               "wait before the capture begins or after it ends"};
+}
+
 jit::Severity severityOf(fw_log_level level) {
   return level == FW_LOG_WARNING ? jit::Severity::Warning
          : level == FW_LOG_INFO  ? jit::Severity::Info
@@ -165,16 +175,25 @@ void fw_scaler::point(std::span<const void *const> skipped) {
   }
 }
 
-void fw_scaler::sendToHost(fw_stream stream) {
+Result<void> fw_scaler::sendToHost(fw_stream handle, bool isAwaited) {
   if (isOnCpu())
-    return;
+    return {};
+  auto *stream = static_cast<driver::CUstream>(handle);
+  const char *const what = "sending the state of a loss scaler to the host";
   const driver::Driver &driver = *take(context.state->driver());
-  auto current = take(driver::CurrentContext::enter(driver, buffer->cudaContext));
-  take(driver::check(driver,
-                     driver.cu().memcpyDtoHAsync(copy.data(), buffer->memory.address(),
-                                                 sizeof(State),
-                                                 static_cast<driver::CUstream>(stream)),
-                     "sending the state of a loss scaler to the host"));
+  auto current = driver::CurrentContext::enter(driver, buffer->cudaContext);
+  if (!current)
+    return current.takeError();
+  if (isAwaited)
+    if (Result<void> outside = refuseCapture(driver, stream); !outside)
+      return outside;
+  Result<void> sent = driver::check(
+      driver,
+      driver.cu().memcpyDtoHAsync(copy.data(), buffer->memory.address(), sizeof(State), stream),
+      what);
+  if (!sent || !isAwaited)
+    return sent;
+  return driver::check(driver, driver.cu().streamSynchronize(stream), what);
 }
 
 void fw_scaler::update(std::span<const void *const> skipped, fw_stream stream) {
@@ -183,7 +202,14 @@ void fw_scaler::update(std::span<const void *const> skipped, fw_stream stream) {
   point(skipped);
   pass(fw_plan_run(plan.get(), nullptr, 0, stream, nullptr));
   claimed.clear();
-  sendToHost(stream);
+  if (Result<void> sent = sendToHost(stream, false); !sent) {
+    Error error = sent.takeError();
+    error.text += ", behind an update that is queued: the scale moves, but the host sees the state "
+                  "before it";
+    error.remedy += "; do not update for this step again; fw_scaler_wait or the next update brings "
+                    "the state";
+    throw Failure{std::move(error)};
+  }
   look();
 }
 
@@ -210,10 +236,8 @@ State fw_scaler::fetch(fw_stream stream) const {
   return state;
 }
 
-void fw_scaler::wait(fw_stream stream) const {
-  if (!isOnCpu())
-    fetch(stream);
-}
+/// Sends the state once more, since the copy of an update may have failed.
+void fw_scaler::wait(fw_stream stream) { take(sendToHost(stream, true)); }
 
 const State &fw_scaler::look() {
   const State &shared = isOnCpu() ? *memory() : *static_cast<const State *>(copy.data());

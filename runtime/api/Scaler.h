@@ -32,12 +32,14 @@ struct fw_scaler {
   void update(std::span<const void *const> skipped, fw_stream stream);
   /// Notes that gradients are unscaled; once between two updates.
   void claim(const void *owner);
+  void release(const void *owner) { std::erase(claimed, owner); }
 
   /// Brings a state to the device, and waits until it is there.
   void put(const fw::scaling::State &state, fw_stream stream);
   /// What the device holds when the stream has come here.
   fw::scaling::State fetch(fw_stream stream) const;
-  void wait(fw_stream stream) const;
+  /// Until what updates of the stream left has arrived.
+  void wait(fw_stream stream);
   /// The last state that has arrived; the log hears what is new in it.
   const fw::scaling::State &look();
 
@@ -53,7 +55,8 @@ private:
   void makePlan(const fw_request *request, const fw_scaler_options &options);
   void *addressOf(std::string_view operand) const;
   void point(std::span<const void *const> skipped);
-  void sendToHost(fw_stream stream);
+  /// Queues a copy of the state to the host, and waits for it where `isAwaited`.
+  fw::Result<void> sendToHost(fw_stream stream, bool isAwaited);
   bool isOnCpu() const { return place.device == FW_DEVICE_CPU; }
 
   fw_context context; // outlives what is made from it

@@ -29,6 +29,14 @@ void checkOptions(const fw_scaler_options &options) {
          "name the device of the plans that read the scale"}};
 }
 
+void checkReport(const void *report, const std::string &name) {
+  need(static_cast<const std::byte *>(report), name.c_str());
+  if (reinterpret_cast<uintptr_t>(report) % sizeof(float) != 0)
+    throw Failure{{Code::USAGE,
+                   name + ": expected the address of an f32 number, a multiple of 4, got another",
+                   "reports are f32; numbers stand at multiples of their size"}};
+}
+
 std::span<const void *const> checkReports(const void *const *skipped, size_t count) {
   if (count < 1 || count > mostReports)
     throw Failure{{Code::USAGE,
@@ -37,16 +45,14 @@ std::span<const void *const> checkReports(const void *const *skipped, size_t cou
                    "let optimizers share a plan, or give them scalers of their own"}};
   need(skipped, "skipped");
   for (size_t i = 0; i < count; ++i)
-    need(static_cast<const std::byte *>(skipped[i]),
-         ("skipped[" + std::to_string(i) + "]").c_str());
+    checkReport(skipped[i], "skipped[" + std::to_string(i) + "]");
   return {skipped, count};
 }
 
 fw_scaler_state describe(const State &state) {
   fw_scaler_state out = {};
-  const fw_step_outcome outcome = scaling::outcomeOf(state.lastSkipped);
-  out.outcome = outcome;
-  out.tensor = outcome == FW_STEP_BAD_GRADIENT ? int64_t(state.lastSkipped) - 1 : -1;
+  out.outcome = scaling::outcomeOf(state.lastSkipped);
+  out.tensor = scaling::tensorOf(state.lastSkipped);
   out.report = uint64_t(state.lastReport);
   out.updates = uint64_t(state.updates);
   out.skips = uint64_t(state.skips);
@@ -134,6 +140,13 @@ fw_status fw_scaler_claim(fw_scaler *scaler, const void *owner) {
   return border([&] {
     need(static_cast<const std::byte *>(owner), "owner");
     need(scaler, "scaler").claim(owner);
+  });
+}
+
+fw_status fw_scaler_release(fw_scaler *scaler, const void *owner) {
+  return border([&] {
+    need(static_cast<const std::byte *>(owner), "owner");
+    need(scaler, "scaler").release(owner);
   });
 }
 

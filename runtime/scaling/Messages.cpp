@@ -10,6 +10,11 @@ namespace {
 constexpr double firstSkips = 10;
 /// No list is longer; a larger report is somebody's own.
 constexpr float mostTensors = 0x1p32f;
+/// From here on a number may be that of a neighbour, rounded.
+constexpr float firstRounded = 0x1p24f;
+
+// What `guard` reports beside tensors and the norm (compiler/passes/FeatureGuard.cpp).
+constexpr float leftOut = -1, badScalar = -2, badExchange = -3;
 
 constexpr const char *explanation =
     "loss scale: it starts high and comes down at the first overflows; such skips are part of the "
@@ -22,18 +27,29 @@ std::string text(double value) {
 }
 
 std::string reason(const State &state) {
-  switch (outcomeOf(state.lastSkipped)) {
+  const float skipped = state.lastSkipped;
+  const std::string who = state.lastReport > 0 ? " of optimizer " + text(state.lastReport) : "";
+  switch (outcomeOf(skipped)) {
   case FW_STEP_BAD_GRADIENT: {
-    std::string where = "a gradient of tensor " + text(state.lastSkipped - 1);
-    if (state.lastReport > 0)
-      where += " of optimizer " + text(state.lastReport);
-    return where + " is not finite";
+    const int64_t tensor = tensorOf(skipped);
+    const std::string which =
+        tensor < 0 ? "one of its tensors" : "tensor " + std::to_string(tensor);
+    return "a gradient of " + which + who + " is not finite";
   }
   case FW_STEP_BAD_NORM:
-    return "the norm of the gradients is not finite";
-  default:
+    return std::isinf(skipped) ? "the norm of the gradients" + who + " is not finite"
+                               : "the report" + who + " is NaN";
+  case FW_STEP_LEFT_OUT:
     return "its caller said so";
+  default:
+    break;
   }
+  if (skipped == badScalar)
+    return "a scalar" + who +
+           ", all.max_norm say, is outside its range where it is read from memory";
+  if (skipped == badExchange)
+    return "other ranks gave no number of a tensor" + who + "; look at the world's all_reduce";
+  return "the report" + who + " is " + text(skipped);
 }
 
 /// "step 7 skipped since ...", or of several: "3 of 5 steps skipped, the last since ...".
@@ -71,7 +87,15 @@ fw_step_outcome outcomeOf(float skipped) {
     return FW_STEP_APPLIED;
   if (!std::isfinite(skipped))
     return FW_STEP_BAD_NORM;
-  return skipped >= 1 && skipped <= mostTensors ? FW_STEP_BAD_GRADIENT : FW_STEP_LEFT_OUT;
+  if (skipped == leftOut)
+    return FW_STEP_LEFT_OUT;
+  const bool isTensor = skipped >= 1 && skipped <= mostTensors && std::trunc(skipped) == skipped;
+  return isTensor ? FW_STEP_BAD_GRADIENT : FW_STEP_BAD_NUMBER;
+}
+
+int64_t tensorOf(float skipped) {
+  return outcomeOf(skipped) == FW_STEP_BAD_GRADIENT && skipped < firstRounded ? int64_t(skipped) - 1
+                                                                              : -1;
 }
 
 std::vector<Message> describeChange(const State &before, const State &now, const Rules &rules) {

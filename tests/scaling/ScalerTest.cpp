@@ -1,5 +1,6 @@
 // Loss scalers through the C API on the CPU.
 #include "tests/scaling/Scaler.h"
+#include "tests/runtime/Numbers.h"
 
 #include <cfloat>
 #include <cmath>
@@ -130,6 +131,41 @@ TEST_F(Scalers, case_C09_gradients_are_unscaled_once_between_updates) {
   EXPECT_EQ(failure(fw_scaler_claim(scaler, &first)), "no error");
 }
 
+TEST_F(Scalers, a_claim_is_taken_back) {
+  Scaler scaler(context);
+  const int first = 0, second = 0;
+  EXPECT_EQ(failure(fw_scaler_release(scaler, &first)), "no error") << "there is none";
+  EXPECT_EQ(failure(fw_scaler_claim(scaler, &first)), "no error");
+  EXPECT_EQ(failure(fw_scaler_claim(scaler, &second)), "no error");
+  EXPECT_EQ(failure(fw_scaler_release(scaler, &first)), "no error");
+  EXPECT_EQ(failure(fw_scaler_claim(scaler, &first)), "no error");
+  for (const int *owner : {&first, &second})
+    EXPECT_EQ(fw_scaler_claim(scaler, owner), FW_USAGE);
+}
+
+/// A run that fails has unscaled nothing, so it may be made again.
+TEST_F(Scalers, a_run_that_failed_is_made_again) {
+  Scaler scaler(context);
+  const api::Request req = api::withFeatures(api::find(context, "sgd"), "unscale,guard");
+  const api::Program program = api::compile(context, req);
+  api::Numbers numbers(req);
+  api::Plan plan;
+  ASSERT_EQ(api::makePlan(context, {api::group(program, numbers.tensors)}, plan), FW_OK);
+  fw_scalar scalars[2] = {{}, api::scalar("lr", -1)};
+  scalars[0].struct_size = sizeof scalars[0];
+  ASSERT_EQ(fw_scaler_scalar(scaler, &scalars[0]), FW_OK);
+  for (double lr : {-1, 1}) {
+    scalars[1].value = lr;
+    ASSERT_EQ(fw_scaler_claim(scaler, plan.get()), FW_OK) << api::lastError();
+    const fw_status status = fw_plan_run(plan.get(), scalars, 2, nullptr, nullptr);
+    EXPECT_EQ(status, lr < 0 ? FW_USAGE : FW_OK) << api::lastError();
+    if (status != FW_OK)
+      ASSERT_EQ(fw_scaler_release(scaler, plan.get()), FW_OK);
+  }
+  EXPECT_EQ(numbers["p"][0], 1 - 0x1p-16f);
+  EXPECT_EQ(fw_scaler_claim(scaler, plan.get()), FW_USAGE) << "the step is taken";
+}
+
 TEST_F(Scalers, case_C11_a_step_tells_whether_it_was_applied) {
   Scaler scaler(context);
   struct {
@@ -138,7 +174,8 @@ TEST_F(Scalers, case_C11_a_step_tells_whether_it_was_applied) {
     int64_t tensor;
   } const rows[] = {{0, FW_STEP_APPLIED, -1},         {8, FW_STEP_BAD_GRADIENT, 7},
                     {infinity, FW_STEP_BAD_NORM, -1}, {NAN, FW_STEP_BAD_NORM, -1},
-                    {-1, FW_STEP_LEFT_OUT, -1},       {0, FW_STEP_APPLIED, -1}};
+                    {-1, FW_STEP_LEFT_OUT, -1},       {-2, FW_STEP_BAD_NUMBER, -1},
+                    {-3, FW_STEP_BAD_NUMBER, -1},     {0, FW_STEP_APPLIED, -1}};
   uint64_t updates = 0, skips = 0;
   for (const auto &row : rows) {
     scaler.update(row.skipped);
@@ -150,6 +187,48 @@ TEST_F(Scalers, case_C11_a_step_tells_whether_it_was_applied) {
     EXPECT_EQ(state.skips, skips);
   }
   EXPECT_EQ(scaler.state().skips_in_a_row, 0u);
+}
+
+/// What is reported by others than guard: a tensor is told where the number is exactly one.
+TEST_F(Scalers, reports_of_any_kind_are_skips) {
+  Scaler scaler(context);
+  struct {
+    float skipped;
+    int outcome;
+    int64_t tensor;
+    const char *reason;
+  } const rows[] = {
+      {1.5f, FW_STEP_BAD_NUMBER, -1, "the report is 1.5"},
+      {0.5f, FW_STEP_BAD_NUMBER, -1, "the report is 0.5"},
+      {0x1p-149f, FW_STEP_BAD_NUMBER, -1, "the report is 1.40129846e-45"},
+      {-7, FW_STEP_BAD_NUMBER, -1, "the report is -7"},
+      {-1.5f, FW_STEP_BAD_NUMBER, -1, "the report is -1.5"},
+      {-1, FW_STEP_LEFT_OUT, -1, "its caller said so"},
+      {-2, FW_STEP_BAD_NUMBER, -1,
+       "a scalar, all.max_norm say, is outside its range where it is read from memory"},
+      {-3, FW_STEP_BAD_NUMBER, -1,
+       "other ranks gave no number of a tensor; look at the world's all_reduce"},
+      {NAN, FW_STEP_BAD_NORM, -1, "the report is NaN"},
+      {-NAN, FW_STEP_BAD_NORM, -1, "the report is NaN"},
+      {-infinity, FW_STEP_BAD_NORM, -1, "the norm of the gradients is not finite"},
+      {1, FW_STEP_BAD_GRADIENT, 0, "a gradient of tensor 0 is not finite"},
+      {0x1p24f - 1, FW_STEP_BAD_GRADIENT, 0xfffffe, "a gradient of tensor 16777214 is not finite"},
+      {0x1p24f, FW_STEP_BAD_GRADIENT, -1, "a gradient of one of its tensors is not finite"},
+      {0x1p40f, FW_STEP_BAD_NUMBER, -1, "the report is 1.09951163e+12"}};
+  uint64_t skips = 0;
+  for (const auto &row : rows) {
+    log.lines.clear();
+    scaler.update(row.skipped);
+    const fw_scaler_state state = scaler.state();
+    EXPECT_EQ(state.outcome, row.outcome) << row.skipped;
+    EXPECT_EQ(state.tensor, row.tensor) << row.skipped;
+    EXPECT_EQ(state.skips, ++skips);
+    EXPECT_NE(log.texts().front().find(std::string("skipped since ") + row.reason + ";"),
+              std::string::npos)
+        << log.texts().front();
+  }
+  scaler.update(-0.0f);
+  EXPECT_EQ(scaler.state().outcome, FW_STEP_APPLIED);
 }
 
 TEST_F(Scalers, several_optimizers_are_one_decision) {
@@ -252,6 +331,12 @@ TEST_F(Scalers, refuse_what_is_no_list_of_reports) {
                   "; let optimizers share a plan, or give them scalers of their own");
   EXPECT_NE(failure(fw_scaler_update(scaler, none, 1, nullptr)).find("skipped[0]: expected"),
             std::string::npos);
+  const void *odd[] = {reinterpret_cast<const char *>(&zero) + 1};
+  EXPECT_EQ(
+      failure(fw_scaler_update(scaler, odd, 1, nullptr)),
+      std::string(fw_status_text(FW_USAGE)) +
+          ": skipped[0]: expected the address of an f32 number, a multiple of 4, got another; "
+          "reports are f32; numbers stand at multiples of their size");
   EXPECT_EQ(scaler.state().updates, 0u);
 }
 
@@ -273,6 +358,8 @@ TEST_F(Scalers, name_the_address_that_is_missing) {
   EXPECT_EQ(missing(fw_scaler_scalar(scaler, nullptr)), "out");
   EXPECT_EQ(missing(fw_scaler_claim(nullptr, &count)), "scaler");
   EXPECT_EQ(missing(fw_scaler_claim(scaler, nullptr)), "owner");
+  EXPECT_EQ(missing(fw_scaler_release(nullptr, &count)), "scaler");
+  EXPECT_EQ(missing(fw_scaler_release(scaler, nullptr)), "owner");
   EXPECT_EQ(missing(fw_scaler_update(nullptr, nullptr, 1, nullptr)), "scaler");
   EXPECT_EQ(missing(fw_scaler_update(scaler, nullptr, 1, nullptr)), "skipped");
   EXPECT_EQ(missing(fw_scaler_read(nullptr, &state)), "scaler");

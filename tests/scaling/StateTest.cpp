@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <thread>
 
 namespace fw::scaling {
@@ -75,6 +76,24 @@ TEST(Messages, several_steps_at_once_are_counted) {
       describeChange(before, now, rules)[0].text,
       "loss scale: 3 of 5 steps skipped, the last since a gradient of tensor 2 of optimizer 1 "
       "is not finite; 65536 to 8192");
+}
+
+TEST(Messages, the_optimizer_is_named_behind_what_it_reports) {
+  const Rules rules = {.initScale = 65536, .hysteresis = 1};
+  State before = initial(rules), now = before;
+  now.updates = now.skips = now.skipsInARow = 1;
+  now.lastReport = 2;
+  const std::pair<float, const char *> rows[] = {
+      {INFINITY, "the norm of the gradients of optimizer 2 is not finite"},
+      {NAN, "the report of optimizer 2 is NaN"},
+      {-2, "a scalar of optimizer 2, all.max_norm say, is outside its range where it is read from "
+           "memory"},
+      {0.25, "the report of optimizer 2 is 0.25"}};
+  for (const auto &[report, reason] : rows) {
+    now.lastSkipped = report;
+    EXPECT_EQ(describeChange(before, now, rules)[0].text,
+              std::string("loss scale: step 1 skipped since ") + reason + "; scale 65536 stays");
+  }
 }
 
 TEST(Messages, growth_is_for_those_who_debug) {
