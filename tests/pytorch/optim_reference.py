@@ -82,7 +82,7 @@ def copies(params):
 
 def bits(tensor):
     """The bytes of a tensor, for comparisons that know -0 and NaN."""
-    return tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).clone()
+    return tensor.detach().cpu().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 
 
 def same(a, b):

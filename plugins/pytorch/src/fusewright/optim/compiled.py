@@ -18,6 +18,7 @@ from .staging import copy
 from .tables import Table
 
 if TYPE_CHECKING:
+    from .lanes import Lane
     from .optimizer import Optimizer
 
 _numbers = itertools.count(1)
@@ -75,10 +76,10 @@ class ListTable(Table):
 class Traced:
     """What one compiled step works on: lists in the order of the op's arguments."""
 
-    def __init__(self, optimizer: "Optimizer", members: List[Tuple[int, torch.Tensor]], device: torch.device) -> None:
-        self.optimizer, self.members, self.device = weakref.ref(optimizer), members, device
+    def __init__(self, optimizer: "Optimizer", lane: "Lane") -> None:
+        self.optimizer, self.lane = weakref.ref(optimizer), lane
         self.tables: Dict[bool, ListTable] = {}
-        table = self._table(optimizer, False)
+        table = self._table(False)
         self.absent = table.absent
         self.parameters = table.parameters
         self.names = [[operand["name"] for operand in program.operands if operand["scope"] != "all"]
@@ -90,9 +91,9 @@ class Traced:
         self.counters = list(unique.values())
         self.places = [list(unique).index(id(counter)) if counter is not None else None for counter in table.counters]
 
-    def _table(self, optimizer: "Optimizer", is_scaled: bool) -> ListTable:
+    def _table(self, is_scaled: bool) -> ListTable:
         if is_scaled not in self.tables:
-            self.tables[is_scaled] = ListTable(optimizer, self.device, is_scaled, self.members)
+            self.tables[is_scaled] = ListTable(self.lane, is_scaled)
         return self.tables[is_scaled]
 
     def run(self, parameters: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], states: Sequence[torch.Tensor],
@@ -101,7 +102,7 @@ class Traced:
         if optimizer is None:
             raise RuntimeError("expected an optimizer that is alive, got one that is gone; keep it beside the compiled step")
         scaling = optimizer._torch_scaling() if "found_inf" in optimizer.__dict__ else None
-        table = self._table(optimizer, scaling is not None)
+        table = self._table(scaling is not None)
         rest, entry, columns = iter(states), 0, []
         for names, members in zip(self.names, table.lists):
             column: Dict[str, List[torch.Tensor]] = {name: [] for name in names}
@@ -151,11 +152,11 @@ def prepare(optimizer: "Optimizer") -> int:
         raise RuntimeError("expected no step hooks and no profiler inside of a compiled function, got some; call step() outside")
     lanes = optimizer._lanes_now()
     if len(lanes) != 1 or optimizer._settings.offload or any(is_wrapper(parameter) for _, parameter in lanes[0].members):
-        raise RuntimeError("expected plain parameters on one device and no offload for a compiled step, got others; call step() "
-                           "outside of the compiled function")
+        raise RuntimeError("expected plain parameters on one device, with one set of options and without offload, for a compiled "
+                           "step, got others; call step() outside of the compiled function")
     register()
     number = next(_numbers)
-    traced = Traced(optimizer, lanes[0].members, lanes[0].device)
+    traced = Traced(optimizer, lanes[0])
     _traced[number] = traced
     optimizer._compiled_numbers.append(number)
     setattr(optimizer, attribute(number), traced)

@@ -12,7 +12,7 @@ from .metadata import DTYPES, Kind
 from .states import STEP, complete, state_operands
 
 if TYPE_CHECKING:
-    from .optimizer import Optimizer
+    from .lanes import Lane
 
 MOST_WATCHED = 30  # groups; a plan has 63 watches, two for each
 
@@ -50,14 +50,15 @@ def check(parameter: torch.Tensor) -> None:
 class Entries:
     """Entries of the plan's groups while the plan is made."""
 
-    def __init__(self, optimizer: "Optimizer", device: torch.device, is_scaled: bool) -> None:
-        self.optimizer, self.device, self.is_scaled = optimizer, device, is_scaled
-        self.info, self.settings = optimizer._info, optimizer._settings
+    def __init__(self, lane: "Lane", is_scaled: bool) -> None:
+        self.optimizer, self.device, self.options, self.is_scaled = lane.optimizer, lane.device, lane.options, is_scaled
+        self.info, self.settings = self.optimizer._info, self.optimizer._settings
+        self.has_step = self.info.has_step(self.options)
         self.groups: Dict[Key, List[torch.Tensor]] = {}
         self.absent: List[torch.Tensor] = []
-        self.options: Dict[int, Any] = {}
+        self._collect(lane.members)
 
-    def collect(self, members: List[Tuple[int, torch.Tensor]]) -> None:
+    def _collect(self, members: List[Tuple[int, torch.Tensor]]) -> None:
         present = []
         for number, parameter in members:
             if parameter.grad is None:
@@ -65,25 +66,15 @@ class Entries:
                 continue
             check(parameter)
             present.append((number, parameter))
-            self._complete(number, parameter)
-        self._count([parameter for number, parameter in present if self._has_step(number)])
+            complete(self.optimizer.state[parameter], parameter, self.info, self.settings, self.options,
+                     self._features(parameter))
+        if self.has_step:
+            self._count([parameter for _, parameter in present])
         for number, parameter in present:
             self.groups.setdefault(self._key(number, parameter), []).append(parameter)
 
-    def _has_step(self, number: int) -> bool:
-        return self.info.has_step(self._options(number))
-
-    def _options(self, number: int) -> Any:
-        if number not in self.options:
-            self.options[number] = self.info.chosen(self.optimizer.param_groups[number])
-        return self.options[number]
-
     def _features(self, parameter: torch.Tensor) -> Tuple[str, ...]:
         return self.settings.features(self.info, local(parameter), self.is_scaled)
-
-    def _complete(self, number: int, parameter: torch.Tensor) -> None:
-        state = self.optimizer.state[parameter]
-        complete(state, parameter, self.info, self.settings, self._options(number), self._features(parameter))
 
     def _count(self, counted: List[torch.Tensor]) -> None:
         self.optimizer._counters.start(counted, self.device)
@@ -91,15 +82,15 @@ class Entries:
             self.optimizer._forget_compiled()
 
     def _key(self, number: int, parameter: torch.Tensor) -> Key:
-        options, features = self._options(number), self._features(parameter)
+        features = self._features(parameter)
         state, shard, gradient = self.optimizer.state[parameter], local(parameter), local_gradient(parameter)
         dtypes = [(self.info.param, DTYPES[shard.dtype]), (self.info.grad, DTYPES[gradient.dtype])]
-        for operand in state_operands(self.info, options, features):
+        for operand in state_operands(self.info, self.options, features):
             dtypes.append((operand["name"], self._dtype_of_state(state, operand["name"])))
-        kind = Kind(options, features, tuple(dtypes), target_of(self.device))
+        kind = Kind(self.options, features, tuple(dtypes), target_of(self.device))
         handled = (is_wrapper(parameter) or shard.device != self.device or not is_direct(shard)
                    or not is_same_layout(shard, gradient))
-        key = Key(number, kind, id(state[STEP]) if self._has_step(number) else 0, handled)
+        key = Key(number, kind, id(state[STEP]) if self.has_step else 0, handled)
         return key if key in self.groups or len(self.groups) < MOST_WATCHED else key._replace(is_handled=True)
 
     def _dtype_of_state(self, state: Mapping[str, Any], operand: str) -> str:

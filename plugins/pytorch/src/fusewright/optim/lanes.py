@@ -1,4 +1,5 @@
-"""A lane: the parameters whose step is computed on one device, and the tables for what they looked like lately."""
+"""A lane: the parameters of one device and one set of options, which a plan takes together, and the tables for what they
+looked like lately."""
 from __future__ import annotations
 
 from collections import OrderedDict
@@ -9,6 +10,7 @@ import torch
 from ..distributed import AllReduce, check_shards, groups_of, local_gradient
 from ..distributed import local_tensor as local
 from .entries import check
+from .metadata import Options
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -18,42 +20,44 @@ KEPT = 8  # tables, each with its plan's device memory
 
 
 class Lane:
-    def __init__(self, optimizer: "Optimizer", device: torch.device) -> None:
-        self.optimizer, self.device = optimizer, device
+    def __init__(self, optimizer: "Optimizer", device: torch.device, options: Options) -> None:
+        self.optimizer, self.device, self.options = optimizer, device, options
         self.members: List[Tuple[int, torch.Tensor]] = []  # number of the param group, parameter
         self.current: Dict[bool, Table] = {}  # by whether gradients are scaled
         self.tables: "OrderedDict[Any, Table]" = OrderedDict()
 
+    def has_options(self, is_scaled: bool) -> bool:
+        """Hands changed hypers over; False: options have changed, and parameters belong to other lanes."""
+        table, groups = self.current.get(is_scaled), self.optimizer.param_groups
+        if table is not None:
+            return table.refresh(groups)
+        return all(self.optimizer._info.chosen(groups[number]) == self.options for number in {number for number, _ in self.members})
+
     def step(self, scaling: Optional[Dict[str, Any]], world: Any, trusts_gradients: bool) -> Table:
-        """One step; the table that made it."""
+        """One step, behind has_options(); the table that made it."""
         is_scaled = scaling is not None
         table = self.current.get(is_scaled)
-        if table is not None and table.refresh(self.optimizer.param_groups) and table.run(scaling, world, trusts_gradients):
+        if table is not None and table.run(scaling, world, trusts_gradients):
             return table
         table = self._find(is_scaled)
-        if not table.refresh(self.optimizer.param_groups) or not table.run(scaling, world, False):
+        if not table.run(scaling, world, False):
             raise RuntimeError("expected parameters and gradients that stay as they are during a step, got others than a "
                                "moment ago; keep other threads from changing them")
         return table
 
     def _find(self, is_scaled: bool) -> Table:
-        signature = is_scaled, self._signature()
+        signature = is_scaled, tuple(self._form(parameter) for _, parameter in self.members)
         table = self.tables.pop(signature, None)
-        if table is None or not table.has_counters():
-            table = Table(self.optimizer, self.device, is_scaled, self.members)
+        if table is None or not table.has_counters() or not table.refresh(self.optimizer.param_groups):
+            table = Table(self, is_scaled)
             self.optimizer._plans_made += 1
         self.tables[signature] = self.current[is_scaled] = table
         while len(self.tables) > KEPT:
             self.tables.popitem(last=False)
         return table
 
-    def _signature(self) -> Any:
-        """What a plan depends on, but for addresses and numbers."""
-        groups = self.optimizer.param_groups
-        options = tuple(self.optimizer._info.chosen(group) for group in groups)
-        return options, tuple(self._form(parameter) for _, parameter in self.members)
-
     def _form(self, parameter: torch.Tensor) -> Any:
+        """What a plan depends on, but for addresses and numbers."""
         if parameter.grad is None:
             return None
         check(parameter)
@@ -65,20 +69,22 @@ class Lane:
 
 
 def lanes_of(optimizer: "Optimizer") -> List[Lane]:
-    """One lane for each device. RuntimeError where devices would have to decide together."""
-    lanes: Dict[torch.device, Lane] = {}
+    """One lane for each device and set of options. RuntimeError where they would have to decide together."""
+    lanes: Dict[Any, Lane] = {}
     for number, group in enumerate(optimizer.param_groups):
+        options = optimizer._info.chosen(group)
         for parameter in group["params"]:
             device = optimizer._settings.device_of(local(parameter))
-            lanes.setdefault(device, Lane(optimizer, device)).members.append((number, parameter))
+            lanes.setdefault((device, options), Lane(optimizer, device, options)).members.append((number, parameter))
     if len(lanes) > 1 and (optimizer._settings.couples_parameters() or optimizer._settings.process_group is not None):
-        refuse_devices(list(lanes))
+        refuse_lanes(list(lanes.values()))
     return list(lanes.values())
 
 
-def refuse_devices(devices: List[torch.device]) -> None:
-    raise RuntimeError(f"expected all parameters on one device for a common norm or a common decision to skip, got "
-                       f"{', '.join(map(str, devices))}; use an optimizer for each device")
+def refuse_lanes(lanes: List[Lane]) -> None:
+    got = ", ".join(f"{lane.device} with {' '.join('='.join(option) for option in lane.options) or 'none'}" for lane in lanes)
+    raise RuntimeError("expected all parameters on one device and with one set of options, for a common norm or a common decision "
+                       f"to skip, got {got}; use an optimizer for each")
 
 
 def world_of(optimizer: "Optimizer") -> Optional[AllReduce]:

@@ -114,12 +114,14 @@ class OpInfo:
         return frozenset(own | set(ADDED.values()))
 
     def _group_defaults(self) -> Group:
-        held = {scalar for members in self.names.tuples.values() for scalar in members}
-        defaults: Group = {key: tuple(self.scalars[name]["value"] for name in members)
-                           for key, members in self.names.tuples.items()}
+        holders = {name: key for key, members in self.names.tuples.items() for name in members}
+        defaults: Group = {}
         for name, scalar in self.scalars.items():
-            if name not in held:
+            key = holders.get(name)
+            if key is None:
                 defaults[self.names.hypers.get(name, name)] = scalar["value"]
+            else:
+                defaults[key] = tuple(self.scalars[member]["value"] for member in self.names.tuples[key])
         for name, values in self.options.items():
             if name not in self.names.options:
                 defaults[name] = False if values == ("false", "true") else values[0]

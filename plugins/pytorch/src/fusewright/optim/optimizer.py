@@ -11,7 +11,7 @@ import torch.optim.optimizer as torch_optimizer
 
 from ..arena import GradientArena
 from . import compiled
-from .lanes import Lane, lanes_of, refuse_devices, world_of
+from .lanes import Lane, lanes_of, refuse_lanes, world_of
 from .metadata import DTYPES, OpInfo, is_narrow
 from .saving import Saving
 from .settings import Settings
@@ -28,7 +28,7 @@ def _warn_once(text: str) -> None:
         frame, level = sys._getframe(1), 2
         while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("fusewright", "torch"):
             frame, level = frame.f_back, level + 1
-        warnings.warn(text, stacklevel=level - 1)  # the user's line
+        warnings.warn(text, stacklevel=level)  # the user's line
 
 
 class Optimizer(Saving, torch.optim.Optimizer):
@@ -162,6 +162,9 @@ class Optimizer(Saving, torch.optim.Optimizer):
         lanes = self._lanes
         if lanes is None or self._has_other_parameters():
             lanes = self._lanes_now()
+        is_scaled = scaling is not None
+        if not all(lane.has_options(is_scaled) for lane in lanes):
+            lanes = self._lanes_now()
         # What the arena says is about the time since its last check, so the step of that time must have been made.
         trusts_gradients = self._arena is not None and self._arena.check() and self._is_arena_known
         self._is_arena_known = False
@@ -186,7 +189,7 @@ class Optimizer(Saving, torch.optim.Optimizer):
             raise RuntimeError("expected one scaler, got torch.amp.GradScaler inside of fusewright.amp.GradScaler; use one of them")
         lanes = self._lanes_now() if self._lanes is None else self._lanes
         if len(lanes) > 1 and skip is None:
-            refuse_devices([lane.device for lane in lanes])
+            refuse_lanes(lanes)
         self.found_inf, self.grad_scale = (0.0 if skip is None else skip), scale
         try:
             self.step()

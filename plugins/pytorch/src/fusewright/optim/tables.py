@@ -16,7 +16,7 @@ from .staging import Handled, HandledGroup, Handling
 from .states import STEP
 
 if TYPE_CHECKING:
-    from .optimizer import Optimizer
+    from .lanes import Lane
 
 WATCH_ALL = -1
 
@@ -24,14 +24,12 @@ WATCH_ALL = -1
 class Table:
     """The plan and what changes between its runs."""
 
-    def __init__(self, optimizer: "Optimizer", device: torch.device, is_scaled: bool,
-                 members: List[Tuple[int, torch.Tensor]]) -> None:
-        entries = Entries(optimizer, device, is_scaled)
-        entries.collect(members)
-        self.optimizer, self.device, self.info = optimizer, device, optimizer._info
+    def __init__(self, lane: "Lane", is_scaled: bool) -> None:
+        entries = Entries(lane, is_scaled)
+        optimizer, device = lane.optimizer, lane.device
+        self.optimizer, self.device, self.info, self.options = optimizer, device, optimizer._info, lane.options
         self.keys = list(entries.groups)
         self.lists = list(entries.groups.values())
-        self.options = entries.options
         self.parameters = [parameter for parameters in self.lists for parameter in parameters]
         self.programs = [self.info.program(key.kind) for key in self.keys]
         self.counters = [optimizer.state[parameters[0]].get(STEP) if key.counter else None
@@ -43,7 +41,7 @@ class Table:
         self.is_volatile = False
         self.plan = self._make_plan(is_scaled)
         self.seen: Dict[int, Tuple[Any, Any]] = {}
-        for number in self.options:
+        for number in {number for number, _ in lane.members}:
             self._remember(number, self.info.fetch(optimizer.param_groups[number]))
         self.absent = entries.absent
         self.other_watches = WATCH_ALL & ~self._watch()
@@ -110,9 +108,8 @@ class Table:
 
     def _program_of_nothing(self, is_scaled: bool) -> Program:
         """Without a gradient the norm is still 0, and other ranks still wait for this one."""
-        options = self.info.chosen(self.optimizer.param_groups[0])
         features = self.optimizer._settings.features(self.info, torch.empty(0), is_scaled)
-        return self.info.program(Kind(options, features, (), target_of(self.device)))
+        return self.info.program(Kind(self.options, features, (), target_of(self.device)))
 
     def _watch(self) -> int:
         """Watches owners of addresses; gives the mask of the watches of gradients."""
@@ -162,7 +159,7 @@ class Table:
         return True
 
     def _renew(self, number: int, values: Tuple[Any, ...]) -> bool:
-        if self.info.chosen(self.optimizer.param_groups[number]) != self.options[number]:
+        if self.info.chosen(self.optimizer.param_groups[number]) != self.options:
             return False
         for i, key in enumerate(self.keys):
             if key.group == number:
