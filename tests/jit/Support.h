@@ -154,4 +154,14 @@ inline bool givesRightKernel(Cache &cache, const StubCompiler &compiler,
          (*kernel)->launch.symbol == "k";
 }
 
+inline mode_t modeOf(const std::string &path) {
+  struct stat facts{};
+  return ::lstat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+}
+
+inline std::string kernelPath(const TemporaryFolder &folder, const std::string &source) {
+  StubCompiler compiler;
+  return folder / ("kernels/" + keyOf(compiler, requestFor(source)) + ".fwk");
+}
+
 } // namespace fw::jit::testing

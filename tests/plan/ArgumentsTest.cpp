@@ -9,21 +9,26 @@ using namespace fw::plan;
 
 namespace {
 
-template <int OPERANDS, int SLOTS, class Real> void expectLayout() {
-  using Launch = ElementsLaunch<OPERANDS, SLOTS, Real>;
-  constexpr ElementsLayout layout(OPERANDS, SLOTS, sizeof(Real));
-  SCOPED_TRACE(testing::Message() << OPERANDS << " operands, " << SLOTS << " slots");
+/// The members that every kernel's struct has.
+template <class Launch, class Layout> void expectOffsets(const Layout &layout) {
+  SCOPED_TRACE(testing::Message() << layout.bytes << " bytes");
   EXPECT_EQ(offsetof(Launch, chunks), 0u);
   EXPECT_EQ(offsetof(Launch, pointers), layout.pointers);
   EXPECT_EQ(offsetof(Launch, scalars), layout.scalars);
   EXPECT_EQ(offsetof(Launch, policy), layout.policy);
   EXPECT_EQ(offsetof(Launch, perEntry), layout.perEntry);
-  EXPECT_EQ(offsetof(Launch, segmentCount), layout.segmentCount);
-  EXPECT_EQ(offsetof(Launch, segments), layout.segments);
-  EXPECT_EQ(offsetof(Launch, addresses), layout.addresses);
   EXPECT_EQ(offsetof(Launch, rows), layout.rows);
   EXPECT_EQ(sizeof(Launch), layout.bytes);
   EXPECT_LE(layout.bytes, PARAMETER_BYTES);
+}
+
+template <int OPERANDS, int SLOTS, class Real> void expectLayout() {
+  using Launch = ElementsLaunch<OPERANDS, SLOTS, Real>;
+  constexpr ElementsLayout layout(OPERANDS, SLOTS, sizeof(Real));
+  expectOffsets<Launch>(layout);
+  EXPECT_EQ(offsetof(Launch, segmentCount), layout.segmentCount);
+  EXPECT_EQ(offsetof(Launch, segments), layout.segments);
+  EXPECT_EQ(offsetof(Launch, addresses), layout.addresses);
 }
 
 TEST(arguments, layout_is_that_of_the_kernels_struct) {
@@ -42,16 +47,8 @@ TEST(arguments, layout_is_that_of_the_kernels_struct) {
 template <int OPERANDS, int SLOTS, class Real> void expectReduceLayout() {
   using Launch = ReduceLaunch<OPERANDS, SLOTS, Real>;
   constexpr ReduceLayout layout(OPERANDS, SLOTS, sizeof(Real));
-  SCOPED_TRACE(testing::Message() << OPERANDS << " operands, " << SLOTS << " slots");
-  EXPECT_EQ(offsetof(Launch, chunks), 0u);
-  EXPECT_EQ(offsetof(Launch, pointers), layout.pointers);
-  EXPECT_EQ(offsetof(Launch, scalars), layout.scalars);
-  EXPECT_EQ(offsetof(Launch, policy), layout.policy);
-  EXPECT_EQ(offsetof(Launch, perEntry), layout.perEntry);
+  expectOffsets<Launch>(layout);
   EXPECT_EQ(offsetof(Launch, tail), layout.tail);
-  EXPECT_EQ(offsetof(Launch, rows), layout.rows);
-  EXPECT_EQ(sizeof(Launch), layout.bytes);
-  EXPECT_LE(layout.bytes, PARAMETER_BYTES);
 }
 
 TEST(arguments, layout_of_reducing_kernels_is_that_of_their_struct) {
