@@ -356,7 +356,9 @@ def history(scaler, optimizer, pattern):
     return scaler
 
 
-@pytest.mark.parametrize("source, target", [(GradScaler, torch.amp.GradScaler), (torch.amp.GradScaler, GradScaler), (GradScaler, GradScaler)])
+@pytest.mark.parametrize(
+    "source, target", [(GradScaler, torch.amp.GradScaler), (torch.amp.GradScaler, GradScaler), (GradScaler, GradScaler)]
+)
 def test_states_are_exchanged_with_torch(source, target):
     options = {"init_scale": 1024.0, "growth_interval": 4, "growth_factor": 3.0, "backoff_factor": 0.3}
     _, optimizer, _ = trainer()

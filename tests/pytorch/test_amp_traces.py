@@ -15,7 +15,8 @@ class Side:
 
     def __init__(self, make_scaler, settings, device):
         self.parameters = [torch.nn.Parameter(torch.linspace(-1, 1, n, device=device)) for n in (5, 3, 4)]
-        self.optimizers = [torch.optim.SGD(self.parameters[:2], lr=0.25, momentum=0.5), torch.optim.SGD(self.parameters[2:], lr=0.125)]
+        first, second = self.parameters[:2], self.parameters[2:]
+        self.optimizers = [torch.optim.SGD(first, lr=0.25, momentum=0.5), torch.optim.SGD(second, lr=0.125)]
         self.scaler = make_scaler(device, **settings)
         self.scaler.scale(torch.zeros((), device=device))
 

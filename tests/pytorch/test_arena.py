@@ -53,7 +53,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:gradients left their arena")
 def in_buffers(arena, model):
     """Which gradients lie in the arena's buffers."""
     spans = [(f.data_ptr(), f.data_ptr() + f.numel() * f.element_size()) for f in arena.buffers]
-    return [p.grad is not None and any(low <= p.grad.data_ptr() < high for low, high in spans) for p in model.parameters() if p.numel()]
+    places = [None if p.grad is None else p.grad.data_ptr() for p in model.parameters() if p.numel()]
+    return [place is not None and any(low <= place < high for low, high in spans) for place in places]
 
 
 @pytest.fixture
@@ -205,7 +206,9 @@ def test_create_graph_replaces_and_is_found(model):
     assert not any(p.grad.requires_grad for p in model.parameters() if p.grad is not None)
 
 
-@pytest.mark.parametrize("move", [lambda m: m.double(), lambda m: m.to(torch.bfloat16), pytest.param(lambda m: m.cuda(), marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(
+    "move", [lambda m: m.double(), lambda m: m.to(torch.bfloat16), pytest.param(lambda m: m.cuda(), marks=pytest.mark.gpu)]
+)
 def test_a_model_that_moves_takes_its_arena_along(move):
     model = Model()
     arena = GradientArena(model.parameters())
@@ -229,7 +232,7 @@ def test_a_look_at_least_every_hundred_steps(model):
         arena.zero_()
     # Four foreign writes hide four missing accumulations, and one more gradient that was replaced.
     found = []
-    for step in range(100):
+    for _ in range(100):
         model.first.weight.grad = torch.ones_like(model.first.weight)
         arena.buffers[0].add_(0)
         for _ in range(4):
@@ -267,7 +270,8 @@ def test_detach_gives_gradients_their_own_memory(model):
     wanted = gradients(model)
     arena.detach()
     assert arena.buffers == () and same(gradients(model), wanted)
-    assert len({p.grad.untyped_storage().data_ptr() for p in model.parameters() if p.grad is not None and p.numel()}) == 4
+    kept = [p.grad for p in model.parameters() if p.grad is not None and p.numel()]
+    assert len({gradient.untyped_storage().data_ptr() for gradient in kept}) == 4
     assert not arena.check() and len(arena) == 5
 
 
@@ -287,13 +291,14 @@ def test_copies_are_arenas_over_the_copied_parameters(copied):
 
 
 def test_dtypes_have_buffers_of_their_own(device):
-    parameters = [torch.nn.Parameter(torch.ones(n, dtype=dtype, device=device))
-                  for n, dtype in ((3, torch.float32), (5, torch.bfloat16), (1, torch.float32), (2, torch.float64), (9, torch.bfloat16))]
+    f32, bf16, f64 = torch.float32, torch.bfloat16, torch.float64
+    kinds = [(3, f32), (5, bf16), (1, f32), (2, f64), (9, bf16)]
+    parameters = [torch.nn.Parameter(torch.ones(n, dtype=dtype, device=device)) for n, dtype in kinds]
     for p in parameters:
         p.grad = torch.full_like(p, 2.0)
     arena = GradientArena(parameters)
     arena.check()
-    assert sorted((str(f.dtype), f.numel()) for f in arena.buffers) == [("torch.bfloat16", 24), ("torch.float32", 8), ("torch.float64", 2)]
+    assert {f.dtype: f.numel() for f in arena.buffers} == {bf16: 24, f32: 8, f64: 2}
     assert [p.grad.tolist() for p in parameters] == [[2.0] * p.numel() for p in parameters]
 
 
@@ -323,7 +328,7 @@ def test_sparse_gradients_are_refused_and_nothing_is_lost(device):
 # ---- With optimizers
 
 
-def steps(model, optimizer, arena=None, count=25, zero=True, seldom=range(7, 20), drop=()):
+def steps(model, optimizer, count=25, zero=True, seldom=range(7, 20), drop=()):
     for step in range(count):
         for part in range(1 + step % 2):
             backward(model, 10 * step + part, step in seldom)
@@ -342,7 +347,8 @@ def test_optimizers_of_the_package_step_as_without(device, options, drop):
     wanted = steps(plain, AdamW(plain.parameters(), lr=0.01, **options), drop=drop)
     optimizer = AdamW(model.parameters(), lr=0.01, **options)
     arena = optimizer.use_arena()
-    assert all(torch.equal(p, q) for p, q in zip(steps(model, optimizer, arena, drop=drop, zero=not options.get("zero_gradients")), wanted))
+    found = steps(model, optimizer, drop=drop, zero=not options.get("zero_gradients"))
+    assert all(torch.equal(p, q) for p, q in zip(found, wanted))
     assert in_buffers(arena, model).count(True) == 6
 
 

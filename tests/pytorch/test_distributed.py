@@ -35,7 +35,8 @@ def four(backend):
 
 
 def close(a, b, relative):
-    torch.testing.assert_close(torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64), rtol=relative, atol=relative)
+    a, b = (torch.tensor(x, dtype=torch.float64) for x in (a, b))
+    torch.testing.assert_close(a, b, rtol=relative, atol=relative)
 
 
 # ---- AllReduce
@@ -119,7 +120,7 @@ def alone(numbers, steps, bad):
 def test_a_bad_gradient_of_one_rank_skips_all(two, parts, options, uses_scaler):
     bad = {2: (0, 3, inf), 3: (3, 100, nan), 6: (4, 0, -inf)}  # of rank 0 and of rank 1
     results = two.call(rank_steps.train_parts, PARTS[parts], 8, bad, options, uses_scaler)
-    for rank, (parameters, told) in enumerate(results):
+    for rank, (_, told) in enumerate(results):
         assert [t[0] for t in told] == [0.0 if step in bad else 1.0 for step in range(8)]
         is_empty = not PARTS[parts][rank]
         assert [t[3] for t in told] == [step in bad or is_empty for step in range(8)]
@@ -162,9 +163,11 @@ def test_one_norm_over_a_mesh(four, shape, placements):
 
 
 @pytest.mark.parametrize("order", [2.0, 1.0, inf])
-@pytest.mark.parametrize("shape, layouts", [((4,), ["s"]), ((4,), ["s", "plain", "r"]), ((2, 2), ["rs", "ss", "rr", "sr", "plain"])], ids=str)
+@pytest.mark.parametrize(
+    "shape, layouts", [((4,), ["s"]), ((4,), ["s", "plain", "r"]), ((2, 2), ["rs", "ss", "rr", "sr", "plain"])], ids=str
+)
 def test_clipping_counts_each_element_once(four, shape, layouts, order):
-    for norm, wanted, worst, bits in four.call(rank_steps.clip_dtensors, shape, layouts, order):
+    for norm, wanted, worst in four.call(rank_steps.clip_dtensors, shape, layouts, order):
         assert norm == pytest.approx(wanted, rel=1e-6) and worst < 1e-5
 
 
@@ -172,7 +175,7 @@ def test_clipping_counts_each_element_once(four, shape, layouts, order):
 @pytest.mark.parametrize("bad", [0, 1])
 def test_a_scaler_over_shards(two, bad, foreign):
     results = two.call(rank_steps.scale_dtensors, bad, foreign)
-    for changes, scale, parameters in results:
+    for changes, scale, _ in results:
         assert [all(step) for step in changes] == [True, False, True] and not any(changes[1]) and scale == 4.0
     wanted = [(x - g).tolist() for x, g in zip(rank_steps.full_list(0), rank_steps.full_list(1))]
     for p, q in zip(results[0][2], wanted):

@@ -61,7 +61,7 @@ class _Slot:
         self.parameter.grad = self.gradient
 
 
-def _like(parameter: torch.Tensor, view: torch.Tensor) -> torch.Tensor:
+def _like(parameter: Any, view: torch.Tensor) -> torch.Tensor:
     """The view as the gradient of a parameter that may be a DTensor."""
     placements = getattr(parameter, "placements", None)
     if placements is None:
@@ -166,7 +166,7 @@ class GradientArena:
         self._parameters: List[torch.Tensor] = []
         self._clear()
         groups = getattr(parameters, "param_groups", None)
-        self.add(parameters if groups is None else [p for group in groups for p in group["params"]])  # type: ignore[union-attr]
+        self.add(parameters if groups is None else [p for group in groups for p in group["params"]])  # type: ignore[arg-type]
         if attach:
             self.attach()
 

@@ -40,7 +40,7 @@ class AllReduce:
                 "expected a process group, got torch.distributed that is not initialized; "
                 "call torch.distributed.init_process_group first"
             )
-        groups = process_group if isinstance(process_group, (list, tuple)) else [process_group]
+        groups: Sequence[Any] = process_group if isinstance(process_group, (list, tuple)) else [process_group]
         sizes = [dist.get_world_size(group) for group in groups]
         if min(sizes, default=1) < 1:
             raise ValueError(
@@ -118,7 +118,7 @@ def _ranks(process_group: Optional[dist.ProcessGroup]) -> List[int]:
     return dist.get_process_group_ranks(process_group)
 
 
-def _spread(tensor: torch.Tensor) -> Optional[Tuple[Any, Tuple[Any, ...]]]:
+def _spread(tensor: Any) -> Optional[Tuple[Any, Tuple[Any, ...]]]:
     """Mesh and placements of a DTensor."""
     placements = getattr(tensor, "placements", None)
     return None if placements is None else (tensor.device_mesh, tuple(placements))
@@ -159,7 +159,7 @@ def check_shards(parameters: Iterable[torch.Tensor], process_group: Optional[dis
                 )
 
 
-def groups_of(tensor: torch.Tensor) -> Tuple[dist.ProcessGroup, ...]:
+def groups_of(tensor: Any) -> Tuple[dist.ProcessGroup, ...]:
     """The process groups that hold the parts of a DTensor: one per dimension of its mesh that it is sharded
     over. Empty for other tensors, and where every rank has all.
 

@@ -36,17 +36,17 @@ class Checks:
         self._passes.clear()
         self._members.clear()
 
-    def run(self, op: str, optimizer: Any, core: CoreScaler, world: World) -> List[Report]:
+    def run(self, op: str, optimizer: Any, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
         """One pass per device over the optimizer's gradients, "unscale" or "inspect"; a report for each that
         has one. With a world every rank takes part, with gradients or without."""
         try:
-            return self._run(op, optimizer, core, world)
+            return self._run(op, optimizer, core, world, is_common)
         except Moved:
             self._passes.pop(optimizer, None)
             self._members.pop(optimizer, None)
-            return self._run(op, optimizer, core, world)
+            return self._run(op, optimizer, core, world, is_common)
 
-    def _run(self, op: str, optimizer: Any, core: CoreScaler, world: World) -> List[Report]:
+    def _run(self, op: str, optimizer: Any, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
         reports = []
         passes = self._passes.setdefault(optimizer, {})
         for device, parameters in self._split(optimizer).items():
@@ -58,7 +58,7 @@ class Checks:
                 check.shared["scale"].copy_(core.scale_on(device))
             check.run(parameters, None, world)
             if check.count or world is not None:
-                reports.append(Report(check.shared["skipped"], check))
+                reports.append(Report(check.shared["skipped"], check, is_common))
         return reports
 
     def _split(self, optimizer: Any) -> Dict[torch.device, List[torch.Tensor]]:

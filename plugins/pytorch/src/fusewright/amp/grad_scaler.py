@@ -3,18 +3,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import torch
 
 from .core import TORCH_SETTINGS, CoreScaler, Settings
-from .report import History, Report, ScalerState
-from .roads import Record, Roads, Stage, flag
+from .report import History, ScalerState
+from .roads import Record, Roads, Stage
+from .torch_names import TorchNames
 
 __all__ = ["GradScaler"]
 
 
-class GradScaler(torch.amp.GradScaler):
+class GradScaler(TorchNames):
     """Scales losses so that small gradients survive 16 bits; `torch.amp.GradScaler`'s interface.
 
     The scale, the count until it grows and the decision to skip live on the device. With optimizers of
@@ -133,11 +134,11 @@ class GradScaler(torch.amp.GradScaler):
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
-            raise RuntimeError("expected a step without closure, got one; an enabled loss scaler cannot evaluate it again")
+            raise RuntimeError("expected a step without closure, got one; step without it, or disable the scaler")
         self._require_scaled("step()")
         record = self._record(optimizer)
         if record.stage is Stage.STEPPED:
-            raise RuntimeError("expected one step() of an optimizer between updates, got a second one; call update() first")
+            raise RuntimeError("expected one step() of an optimizer between updates, got two; call update() first")
         result = self._roads.step(self, record, args, kwargs)
         record.stage = Stage.STEPPED
         return result
@@ -157,7 +158,7 @@ class GradScaler(torch.amp.GradScaler):
         if new_scale is None:
             reports = [(r.optimizer, report) for r in self._records.values() for report in (*r.found, *r.made)]
             if not reports:
-                raise AssertionError("expected step() or unscale_() before update(), got neither; step an optimizer first")
+                raise AssertionError("expected step() or unscale_() before update(), got neither; step first")
             self._core.update([report.skipped for _, report in reports])
             self._history.add(reports)
         else:
@@ -166,16 +167,6 @@ class GradScaler(torch.amp.GradScaler):
         for record in self._records.values():
             record.leave()
         self._records.clear()
-
-    def _require_scaled(self, call: str) -> None:
-        if not self._core.is_made():
-            raise AssertionError(f"expected scale() before {call}, got no loss that was scaled; call scaler.scale(loss).backward()")
-
-    def _record(self, optimizer: Any) -> Record:
-        record = self._records.get(id(optimizer))
-        if record is None:
-            record = self._records[id(optimizer)] = Record(optimizer)
-        return record
 
     # ---- What the host sees -----------------------------------------------------------------------
 
@@ -199,7 +190,10 @@ class GradScaler(torch.amp.GradScaler):
             tensor if is_bad else None,
             self._history.name(updates, int(seen["report"]), tensor) if is_bad else None,
             updates,
-            *(int(seen[name]) for name in ("skips", "skips_in_a_row", "growth_count", "hysteresis_left")),
+            int(seen["skips"]),
+            int(seen["skips_in_a_row"]),
+            int(seen["growth_count"]),
+            int(seen["hysteresis_left"]),
             float(seen["scale"]),
             float(seen["previous_scale"]),
         )
@@ -297,40 +291,3 @@ class GradScaler(torch.amp.GradScaler):
         self._device, self._enabled = state["_device"], True
         self._begin(CoreScaler(state["settings"], state["numbers"]), None)
         self._history.restart(int(state["numbers"].get("updates", 0)))
-
-    # ---- What code written for torch.amp.GradScaler reaches for ------------------------------------
-
-    @property
-    def _scale(self) -> Optional[torch.Tensor]:
-        return self._core.tensor
-
-    @property
-    def _growth_tracker(self) -> Optional[torch.Tensor]:
-        if not self._core.is_made():
-            return None
-        return torch.tensor(self._get_growth_tracker(), dtype=torch.int32, device=self._core.place)
-
-    @property
-    def _per_optimizer_states(self) -> Dict[int, Dict[str, Any]]:
-        return {
-            key: {"stage": record.stage, "found_inf_per_device": self._found_inf_per_device(record.optimizer)}
-            for key, record in self._records.items()
-        }
-
-    def _get_scale_async(self) -> Optional[torch.Tensor]:
-        return self._core.tensor
-
-    def _get_growth_tracker(self) -> int:
-        return int(self._core.saved().get("growth_count", 0)) if self._enabled else 0
-
-    def _check_inf_per_device(self, optimizer: torch.optim.Optimizer) -> Dict[torch.device, torch.Tensor]:
-        self._require_scaled("a check of gradients")
-        self._record(optimizer).found = self._roads.look("inspect", optimizer)
-        return self._found_inf_per_device(optimizer)
-
-    def _found_inf_per_device(self, optimizer: torch.optim.Optimizer) -> Dict[torch.device, torch.Tensor]:
-        record = self._record(optimizer)
-        devices: Dict[torch.device, List[Report]] = {}
-        for report in (*record.found, *record.made):
-            devices.setdefault(report.skipped.device, []).append(report)
-        return {device: flag(reports, device) for device, reports in devices.items()}

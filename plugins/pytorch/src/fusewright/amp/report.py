@@ -18,18 +18,22 @@ class Report(NamedTuple):
     not finite; inf: the norm is not; -1: the caller's word."""
     source: Any
     """Has `parameters`: those of the plan's entries, in their order."""
+    is_common: bool = True
+    """Whether all ranks have these parameters; otherwise the number may be that of another rank's tensor."""
 
 
 class ScalerState(NamedTuple):
     """What the host knows of a loss scaler; `GradScaler.state()`."""
 
     outcome: str
-    """Of the last update: "applied", "bad_gradient", "bad_norm" (gradients are finite, their norm is not) or
-    "left_out" (the caller's word)."""
+    """Of the last update: "applied", "bad_gradient", "bad_norm" (gradients are finite, their norm is not),
+    "left_out" (the caller's word) or "bad_number" (a number on the device, such as a max_norm, is outside its range)."""
     tensor: Optional[int]
-    """Number, in its optimizer's plan, of the first tensor with a gradient that is not finite."""
+    """Number, in its optimizer's plan and on the rank that has it, of the first tensor with a gradient that is not
+    finite."""
     parameter: Optional[str]
-    """That tensor's name, where names were given, else its place: "group 0, parameter 3"."""
+    """That tensor's name, where names were given, else its place: "group 0, parameter 3". None where it may be that of
+    another rank, with tensors of its own."""
     updates: int
     skips: int
     skips_in_a_row: int
@@ -44,6 +48,10 @@ class ScalerState(NamedTuple):
     def applied(self) -> bool:
         """Whether the last step was applied."""
         return self.outcome == "applied"
+
+
+def _nothing() -> None:
+    return None
 
 
 class History:
@@ -61,7 +69,8 @@ class History:
     def add(self, reports: Sequence[Tuple[Any, Report]]) -> None:
         """An update by the reports of optimizers."""
         self.updates += 1
-        self._kept.append((self.updates, [(weakref.ref(optimizer), weakref.ref(report.source)) for optimizer, report in reports]))
+        kept = [(weakref.ref(o), weakref.ref(r.source) if r.is_common else _nothing) for o, r in reports]
+        self._kept.append((self.updates, kept))
 
     def call(self, named: Iterable[Tuple[str, torch.Tensor]]) -> None:
         for name, parameter in named:
@@ -72,8 +81,8 @@ class History:
         for number, reports in reversed(self._kept):
             if number <= updates:  # that update, or the last one before a graph made more of its kind
                 optimizer, source = (reference() for reference in reports[report]) if report < len(reports) else (None, None)
-                is_known = source is not None and tensor < len(source.parameters)
-                return self._of(optimizer, source.parameters[tensor]) if is_known else None
+                parameters = [] if source is None else source.parameters
+                return self._of(optimizer, parameters[tensor]) if tensor < len(parameters) else None
         return None
 
     def _of(self, optimizer: Any, parameter: torch.Tensor) -> Optional[str]:

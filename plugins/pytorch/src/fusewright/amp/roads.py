@@ -88,7 +88,8 @@ class Roads:
 
     def look(self, op: str, optimizer: Any) -> List[Report]:
         """Passes over the gradients, "unscale" or "inspect"."""
-        reports = self.checks.run(op, optimizer, self.core, self._world_of(optimizer))
+        world, is_common = self._world_of(optimizer)
+        reports = self.checks.run(op, optimizer, self.core, world, is_common)
         if not reports:
             raise AssertionError(NO_GRADIENT)
         return reports
@@ -104,11 +105,13 @@ class Roads:
         if divides:
             scale = core.scalar_on(lanes[0].device) if len(lanes) == 1 else core.tensor
         skip = worst([report.skipped for report in record.found], core.place) if record.found else None  # type: ignore[arg-type]
+        record.leave()  # its own step speaks torch's protocol
         skipped = optimizer._step_scaled(scale, skip)
         tables = [lane.current[True] for lane in optimizer._lanes]
         if optimizer._world is None and not record.found and not any(table.parameters for table in tables):
             raise AssertionError(NO_GRADIENT)
-        record.made = [Report(number, table) for number, table in zip(skipped, tables)]
+        is_common = optimizer._process_group is None
+        record.made = [Report(number, table, is_common) for number, table in zip(skipped, tables)]
         record.claim()
 
     def _fused(self, record: Record, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -126,14 +129,17 @@ class Roads:
             del optimizer.grad_scale
             del optimizer.found_inf
 
-    def _world_of(self, optimizer: Any) -> World:
+    def _world_of(self, optimizer: Any) -> Tuple[World, bool]:
+        """The ranks that decide together, and whether all of them have the same list of parameters."""
         if hasattr(type(optimizer), "_step_scaled"):
             if optimizer._lanes is None:
                 optimizer._lanes_now()
             if optimizer._world is not None:
-                return optimizer._world
-        if self._process_group is not None and self._world is None:
+                return optimizer._world, optimizer._process_group is None
+        if self._process_group is None:
+            return None, True
+        if self._world is None:
             from ..distributed import AllReduce
 
             self._world = AllReduce(self._process_group)
-        return self._world
+        return self._world, False
