@@ -51,17 +51,18 @@ class ListTable(Table):
             self.forget_numbers()
         if not self.refresh(self.optimizer.param_groups):
             raise RuntimeError("expected the options with which the step was compiled, got others; call torch.compiler.reset()")
-        outgoing: List[Tuple[torch.Tensor, torch.Tensor]] = []
+        read: List[Tuple[torch.Tensor, torch.Tensor]] = []  # the plan has addresses alone: copies live until the run is queued
+        written: List[Tuple[torch.Tensor, torch.Tensor]] = []
         for number, operands in enumerate(columns):
-            written = {operand["name"] for operand in self.programs[number].operands if operand["written"]}
-            for name, tensors in operands.items():
-                outgoing += self._point(number, name, tensors, name in written)
+            for operand in self.programs[number].operands:
+                if operand["name"] in operands:
+                    pairs = self._point(number, operand["name"], operands[operand["name"]])
+                    (written if operand["written"] else read).extend(pairs)
         self.plan.run(self.stream(), scalars)
-        copy(outgoing)
+        copy(written)
 
-    def _point(self, number: int, name: str, tensors: List[torch.Tensor],
-               is_written: bool) -> List[Tuple[torch.Tensor, torch.Tensor]]:
-        """Gives the plan the addresses; where a layout is another one than the plan's, those of copies."""
+    def _point(self, number: int, name: str, tensors: List[torch.Tensor]) -> List[Tuple[torch.Tensor, torch.Tensor]]:
+        """Gives the plan the addresses; where a layout is another one than the plan's, those of copies: (tensor, copy)."""
         try:
             self.plan.set_pointers(number, name, tensors)
             return []
@@ -70,7 +71,7 @@ class ListTable(Table):
             copies = [laid_out_like(model, tensor.dtype, tensor.device) for model, tensor in zip(models, tensors)]
             copy(list(zip(copies, tensors)))
             self.plan.set_pointers(number, name, copies)
-            return list(zip(tensors, copies)) if is_written else []
+            return list(zip(tensors, copies))
 
 
 class Traced:

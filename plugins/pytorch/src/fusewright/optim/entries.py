@@ -51,8 +51,9 @@ class Entries:
     """Entries of the plan's groups while the plan is made."""
 
     def __init__(self, lane: "Lane", is_scaled: bool) -> None:
-        self.optimizer, self.device, self.options, self.is_scaled = lane.optimizer, lane.device, lane.options, is_scaled
+        self.optimizer, self.device, self.options = lane.optimizer, lane.device, lane.options
         self.info, self.settings = self.optimizer._info, self.optimizer._settings
+        self.features = self.settings.features(self.info, lane.has_masters, is_scaled)
         self.has_step = self.info.has_step(self.options)
         self.groups: Dict[Key, List[torch.Tensor]] = {}
         self.absent: List[torch.Tensor] = []
@@ -66,15 +67,11 @@ class Entries:
                 continue
             check(parameter)
             present.append((number, parameter))
-            complete(self.optimizer.state[parameter], parameter, self.info, self.settings, self.options,
-                     self._features(parameter))
+            complete(self.optimizer.state[parameter], parameter, self.info, self.settings, self.options, self.features)
         if self.has_step:
             self._count([parameter for _, parameter in present])
         for number, parameter in present:
             self.groups.setdefault(self._key(number, parameter), []).append(parameter)
-
-    def _features(self, parameter: torch.Tensor) -> Tuple[str, ...]:
-        return self.settings.features(self.info, local(parameter), self.is_scaled)
 
     def _count(self, counted: List[torch.Tensor]) -> None:
         self.optimizer._counters.start(counted, self.device)
@@ -82,12 +79,11 @@ class Entries:
             self.optimizer._forget_compiled()
 
     def _key(self, number: int, parameter: torch.Tensor) -> Key:
-        features = self._features(parameter)
         state, shard, gradient = self.optimizer.state[parameter], local(parameter), local_gradient(parameter)
         dtypes = [(self.info.param, DTYPES[shard.dtype]), (self.info.grad, DTYPES[gradient.dtype])]
-        for operand in state_operands(self.info, self.options, features):
+        for operand in state_operands(self.info, self.options, self.features):
             dtypes.append((operand["name"], self._dtype_of_state(state, operand["name"])))
-        kind = Kind(self.options, features, tuple(dtypes), target_of(self.device))
+        kind = Kind(self.options, self.features, tuple(dtypes), target_of(self.device))
         handled = (is_wrapper(parameter) or shard.device != self.device or not is_direct(shard)
                    or not is_same_layout(shard, gradient))
         key = Key(number, kind, id(state[STEP]) if self.has_step else 0, handled)

@@ -26,6 +26,10 @@ class Lane:
         self.current: Dict[bool, Table] = {}  # by whether gradients are scaled
         self.tables: "OrderedDict[Any, Table]" = OrderedDict()
 
+    @property
+    def has_masters(self) -> bool:
+        return self.optimizer._settings.has_masters(parameter for _, parameter in self.members)
+
     def has_options(self, is_scaled: bool) -> bool:
         """Hands changed hypers over; False: options have changed, and parameters belong to other lanes."""
         table, groups = self.current.get(is_scaled), self.optimizer.param_groups

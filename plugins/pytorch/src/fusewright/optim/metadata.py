@@ -55,6 +55,13 @@ class Range(NamedTuple):
         return {">=": value >= limit, ">": value > limit, "<=": value <= limit, "<": value < limit}[relation]
 
 
+def without_default(request: Any) -> List[str]:
+    """Hypers that a run must be given. Request.scalars() has 0 for them as for a default of 0, so the op's own text tells."""
+    header = next(line for line in request.text("semantic").splitlines() if "fuse.op @" in line)
+    parts = header.split('#fuse.hyper<name = "')[1:]
+    return [part.split('"')[0] for part in parts if "value = " not in part]
+
+
 class OpInfo:
     """One op with its names. Programs are kept here, so optimizers of one op share them."""
 
@@ -84,9 +91,10 @@ class OpInfo:
         """Hypers of every combination of options; the step is none."""
         found: Dict[str, Mapping[str, Any]] = {}
         for options in self._combinations():
-            for scalar in self._request(options, ()).scalars():
-                if not scalar["is_step"]:
-                    found.setdefault(scalar["name"], scalar)
+            request = self._request(options, ())
+            new = [scalar for scalar in request.scalars() if not scalar["is_step"] and scalar["name"] not in found]
+            bare = without_default(request) if any(scalar["value"] == 0 for scalar in new) else ()
+            found.update((scalar["name"], {**scalar, "value": None} if scalar["name"] in bare else scalar) for scalar in new)
         return found
 
     def _check_roles(self) -> Tuple[str, str]:

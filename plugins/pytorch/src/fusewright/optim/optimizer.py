@@ -12,7 +12,7 @@ import torch.optim.optimizer as torch_optimizer
 from ..arena import GradientArena
 from . import compiled
 from .lanes import Lane, lanes_of, refuse_lanes, world_of
-from .metadata import DTYPES, OpInfo, is_narrow
+from .metadata import ADDED, DTYPES, OpInfo, is_narrow
 from .saving import Saving
 from .settings import Settings
 from .states import Counters, States
@@ -237,6 +237,12 @@ class Optimizer(Saving, torch.optim.Optimizer):
         for lane in self._lanes or ():
             for table in lane.tables.values():
                 table.forget_numbers()
+
+    def refresh_masters(self) -> None:
+        """Makes master weights of what the parameters are now: behind a load of the model's weights."""
+        for state in self.state.values():
+            if isinstance(state, dict):
+                state.pop(ADDED["master"], None)
 
     def statistics(self) -> Dict[str, Any]:
         """plans_made; plans_kept; gradients_copied in all steps (the slow road of odd layouts); `plans`: what they say."""

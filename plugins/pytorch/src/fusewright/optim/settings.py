@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union
 
 import torch
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class Settings:
     """
     state_dtype: dtype of new states; None: float32, float64 for float64 parameters.
-    master_weights: 16-bit parameters are kept in float32 beside the model's (state "master_param").
+    master_weights: 16-bit parameters are kept in float32 beside the model's (state "master_param"), and so are the others
+        that are stepped together with some: a plan has one set of features.
     low_precision_copy: every new parameter is stored a second time in this dtype (state "low_precision_copy").
     max_norm: gradients of all groups are scaled to a common norm of at most that; `optimizer.norm` tells the norm.
     clip_value: limit of the size of each element of the gradients.
@@ -68,18 +69,22 @@ class Settings:
     def names(cls) -> List[str]:
         return [field.name for field in fields(cls)]
 
-    def features(self, info: OpInfo, parameter: torch.Tensor, is_scaled: bool) -> Tuple[str, ...]:
-        """Features of the request for one parameter, in the order of their names."""
+    def features(self, info: OpInfo, has_masters: bool, is_scaled: bool) -> Tuple[str, ...]:
+        """Features of the requests of one lane, in the order of their names."""
         wanted = {"clip": self.max_norm is not None, "clip_value": self.clip_value is not None,
                   "copy": self.low_precision_copy is not None, "ema": self.ema_decay is not None,
                   "guard": self.guard or is_scaled, "unscale": is_scaled, "zero_grad": self.zero_gradients,
-                  "master": self.master_weights and is_narrow(parameter.dtype)}
+                  "master": has_masters}
         found = tuple(name for name in sorted(wanted) if wanted[name])
         missing = [name for name in found if name not in info.op.features]
         if missing:
             raise ValueError(f"op {info.op.name}: expected features {', '.join(info.op.features)}, got {missing[0]}; "
                              "leave its argument out")
         return found
+
+    def has_masters(self, parameters: Iterable[torch.Tensor]) -> bool:
+        """Whether parameters that are stepped together have masters."""
+        return self.master_weights and any(is_narrow(parameter.dtype) for parameter in parameters)
 
     def scalars(self) -> Dict[str, Any]:
         """The numbers that the features read, the same in all groups."""

@@ -23,7 +23,8 @@ def describe(info: OpInfo, summary: str) -> str:
     for name, scalar in info.scalars.items():
         shown = next((f"{key}[{members.index(name)}]" for key, members in info.names.tuples.items() if name in members),
                      info.names.hypers.get(name, name))
-        lines.append(f"    {shown}: {scalar['range'] or 'any number'}; default {scalar['value']:g}")
+        default = "no default" if scalar["value"] is None else f"default {scalar['value']:g}"
+        lines.append(f"    {shown}: {scalar['range'] or 'any number'}; {default}")
     if info.options:
         lines += ["", "Options of the op:", *(f"    {name}: {', '.join(values)}" for name, values in info.options.items())]
     lines += ["", f"States: {', '.join(sorted(info.element_states))}", f"Features: {', '.join(info.op.features)}"]

@@ -39,7 +39,7 @@ class Table:
         self.handled = {id(member.owner): member for group in (self.handling.groups if self.handling else ())
                         for member in group.members}
         self.is_volatile = False
-        self.plan = self._make_plan(is_scaled)
+        self.plan = self._make_plan(entries.features)
         self.seen: Dict[int, Tuple[Any, Any]] = {}
         for number in {number for number, _ in lane.members}:
             self._remember(number, self.info.fetch(optimizer.param_groups[number]))
@@ -96,20 +96,18 @@ class Table:
                 outs.append(self.outs[operand["name"]])
         return outs
 
-    def _make_plan(self, is_scaled: bool) -> Any:
+    def _make_plan(self, features: Tuple[str, ...]) -> Any:
         groups = []
-        for number, key in enumerate(self.keys):
+        for number in range(len(self.keys)):
             groups.append((self.programs[number].program, self._tensors_of(number), self._scalars_of(number)))
-        if not groups:
-            program = self._program_of_nothing(is_scaled)
-            outs = self._outs_of(program)
-            groups = [(program.program, outs, {})] if outs else []
-        return _C.Plan(context(), groups)
+        return _C.Plan(context(), groups or self._group_of_nothing(features))
 
-    def _program_of_nothing(self, is_scaled: bool) -> Program:
+    def _group_of_nothing(self, features: Tuple[str, ...]) -> List[Any]:
         """Without a gradient the norm is still 0, and other ranks still wait for this one."""
-        features = self.optimizer._settings.features(self.info, torch.empty(0), is_scaled)
-        return self.info.program(Kind(self.options, features, (), target_of(self.device)))
+        program = self.info.program(Kind(self.options, features, (), target_of(self.device)))
+        outs = self._outs_of(program)
+        scalars = {} if program.step is None else {program.step: 1.0}
+        return [(program.program, outs, scalars)] if outs else []
 
     def _watch(self) -> int:
         """Watches owners of addresses; gives the mask of the watches of gradients."""
