@@ -257,3 +257,12 @@ def train_fsdp(rank, options, with_arena, steps=5):
             norms.append(optimizer.norm.item() if options.get("max_norm") else 0.0)
         seen.append(([full(p.detach()).tolist() for p in each.parameters()], norms, scaler.state().skips))
     return seen
+
+
+def scale_a_loss(rank):
+    """A loss that is a DTensor, as tensor parallel models have."""
+    mesh = mesh_of(dist.get_world_size())
+    p = torch.nn.Parameter(sharded(torch.ones(4, 3), mesh, [Shard(0)]))
+    scaler = GradScaler(kind_of(), init_scale=8.0)
+    scaler.scale((p * 2).sum()).backward()
+    return full(p.grad).tolist()

@@ -1,6 +1,8 @@
 """Scaled steps of the package's optimizers, and of others."""
+import gc
 import math
 import random
+import tracemalloc
 
 import pytest
 import torch
@@ -333,3 +335,38 @@ def test_a_captured_step_follows_the_scale():
         assert torch.equal(eager, graphed), i
         assert runs[0][2].get_scale() == runs[1][2].get_scale(), i
     assert runs[0][2].state(wait=True).skips == runs[1][2].state(wait=True).skips == 2
+
+
+def test_four_hundred_steps_leave_memory_flat(device):
+    parameters = [p for p in parameters_on(device) if p.numel()]
+    ours, other = optim.AdamW(parameters[:2], lr=0.01, max_norm=1.0), torch.optim.SGD(parameters[2:], lr=0.01)
+    scaler = GradScaler(device, init_scale=8.0, growth_interval=3, max_scale=64.0)
+
+    def step(number):
+        loss = scaler.scale(sum((p * p).sum() for p in parameters))
+        loss.backward()
+        if number % 5 == 0:
+            parameters[0].grad[0] = math.inf
+        if number % 2:
+            scaler.unscale_(ours)
+            clip_grad_norm_(parameters[:2], 1.0)
+        scaler.step(ours)
+        scaler.step(other)
+        scaler.update()
+        scaler.state()
+        ours.zero_grad()
+        other.zero_grad()
+
+    tracemalloc.start()
+    for number in range(100):
+        step(number)
+    gc.collect()
+    device_memory, objects = torch.cuda.memory_allocated() if device == "cuda" else 0, len(gc.get_objects())
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(400):
+        step(number)
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 10000 and len(gc.get_objects()) - objects < 100, (grown, len(gc.get_objects()) - objects)
+    assert (torch.cuda.memory_allocated() if device == "cuda" else 0) == device_memory

@@ -197,3 +197,7 @@ def test_fully_sharded_models(two, backend, options, with_arena):
         assert ours[2] == whole[2] == 0
         for a, b in zip(ours[0], whole[0]):
             close(a, b, 1e-4)
+
+
+def test_a_loss_may_be_a_dtensor(two):
+    assert two.call(rank_steps.scale_a_loss) == [[[16.0] * 3] * 4] * 2

@@ -28,6 +28,22 @@ class TorchNames(torch.amp.GradScaler):
         return record
 
     @property
+    def _init_scale(self) -> float:  # type: ignore[override]
+        return self._core.settings.init_scale
+
+    @property
+    def _growth_factor(self) -> float:  # type: ignore[override]
+        return self._core.settings.growth_factor
+
+    @property
+    def _backoff_factor(self) -> float:  # type: ignore[override]
+        return self._core.settings.backoff_factor
+
+    @property
+    def _growth_interval(self) -> int:  # type: ignore[override]
+        return self._core.settings.growth_interval
+
+    @property
     def _scale(self) -> Optional[torch.Tensor]:  # type: ignore[override]
         return self._core.tensor
 
