@@ -13,12 +13,17 @@ noise that the difference of the two curves is held against. Exit status 1 where
 import argparse
 import contextlib
 import math
+import os
+import statistics
 import sys
 import time
 from pathlib import Path
 
-import torch
-from torch import nn
+# torch's threads on the CPU spin while they wait; on a busy machine that takes the time of those that work.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "gpt"))
@@ -30,7 +35,7 @@ DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 SIZES = {"cpu": {"steps": 600, "batch": 12, "context": 64, "layers": 3, "width": 96, "heads": 4, "lr": 4e-3},
          "cuda": {"steps": 1000, "batch": 64, "context": 256, "layers": 6, "width": 384, "heads": 6, "lr": 1e-3}}
 MAX_NORM = 1.0
-WARM_UP = 3  # steps before a capture, and before times count
+WARM_UP = 3  # steps before a capture, and before times count in medians
 
 
 # --- The optimizers -----------------------------------------------------------------------------------------
@@ -109,24 +114,32 @@ def schedule(settings):
 # --- Training -----------------------------------------------------------------------------------------------
 
 class Clock:
-    """Times of a stretch of work on the device's own clock; the host waits for none before `total`."""
+    """Marks of every step on the device's own clock, which the host does not wait for before it asks."""
 
-    def __init__(self, device):
-        self.cuda, self.marks, self.counting = device == "cuda", [], True
+    def __init__(self, settings):
+        self.cuda = settings.device == "cuda"
+        # A graph holds the optimizer's share where it cannot be timed.
+        self.marks = {"step": []} if settings.graph else {"step": [], "optimizer": [], "behind": []}
 
-    def mark(self):
-        if not self.counting:
+    def mark(self, name):
+        if name not in self.marks:
             return
+        mark = torch.cuda.Event(enable_timing=True) if self.cuda else time.perf_counter()
         if self.cuda:
-            self.marks.append(torch.cuda.Event(enable_timing=True))
-            self.marks[-1].record()
-        else:
-            self.marks.append(time.perf_counter())
+            mark.record()
+        self.marks[name].append(mark)
 
-    def total(self):
-        """Milliseconds between the marks of each pair."""
-        pairs = list(zip(self.marks[::2], self.marks[1::2]))
-        return sum(a.elapsed_time(b) if self.cuda else 1000 * (b - a) for a, b in pairs)
+    def median(self, first, second):
+        """Milliseconds from one mark to the other."""
+        pairs = list(zip(first, second))
+        pairs = pairs[WARM_UP:] or pairs
+        return statistics.median(a.elapsed_time(b) if self.cuda else 1000 * (b - a) for a, b in pairs)
+
+    def of_steps(self):
+        return self.median(self.marks["step"], self.marks["step"][1:])
+
+    def of_optimizer(self):
+        return self.median(self.marks["optimizer"], self.marks["behind"]) if "optimizer" in self.marks else None
 
 
 def trainer(model, maker, clock):
@@ -135,9 +148,9 @@ def trainer(model, maker, clock):
         maker.zero_grad()
         loss = model.loss(numbers, following)
         maker.scaler.scale(loss).backward()
-        clock.mark()
+        clock.mark("optimizer")
         maker.step()
-        clock.mark()
+        clock.mark("behind")
         return loss.detach()
     return step
 
@@ -168,29 +181,25 @@ def train(name, text, settings, label=None, data_seed=None):
     """Trains a new model and gives what report.py tells of it."""
     torch.manual_seed(settings.seed)
     model = GPT(len(text.letters), settings).to(settings.device, DTYPES[settings.dtype])
-    maker, clock = MAKERS[name](list(model.parameters()), settings), Clock(settings.device)
+    maker, clock = MAKERS[name](list(model.parameters()), settings), Clock(settings)
     scheduler = torch.optim.lr_scheduler.LambdaLR(maker.optimizer, schedule(settings))
     step = trainer(model, maker, clock)
     generator = torch.Generator().manual_seed(settings.seed if data_seed is None else data_seed)
-    losses, began, synchronize = torch.zeros(settings.steps, device=settings.device), None, report.synchronizer(settings.device)
+    losses = torch.zeros(settings.steps, device=settings.device)
     with report.Progress(label or name, settings.steps) as progress:
         for number in range(settings.steps):
-            clock.counting = number >= WARM_UP and not settings.graph
-            if number == min(WARM_UP, settings.steps - 1):
-                synchronize()
-                began = time.perf_counter()
+            clock.mark("step")
             batch = text.batch(text.training, settings, generator)
             if settings.graph and number == WARM_UP:
                 step = Graph(step, batch)
             losses[number] = step(*batch)
             scheduler.step()
             progress.show(number, losses)
-    synchronize()
-    counted = settings.steps - min(WARM_UP, settings.steps - 1)
-    ms = 1000 * (time.perf_counter() - began) / counted
-    return model, {"run": label or name, "optimizer": name, "losses": losses.tolist(), "validation": validate(model, text, settings),
-                   "ms_per_step": ms, "tokens_per_s": 1000 * settings.batch * settings.context / ms,
-                   "optimizer_ms": None if settings.graph or not clock.marks else clock.total() / counted}
+    clock.mark("step")
+    validation = validate(model, text, settings)  # and all marks have their time
+    ms = clock.of_steps()
+    return model, {"run": label or name, "optimizer": name, "losses": losses.tolist(), "validation": validation, "ms_per_step": ms,
+                   "tokens_per_s": 1000 * settings.batch * settings.context / ms, "optimizer_ms": clock.of_optimizer()}
 
 
 def train_all(text, settings):

@@ -11,7 +11,8 @@ Parameters are 8 x 64, f32. What is timed is the call alone, from an idle device
   CUDA graph       replay of a step that was captured
   loss scale       scaler.step(optimizer) and scaler.update(), new gradients
 
-All rows take turns batch by batch. us: the mean of a batch's steps; best and median of the batches.
+All rows take turns batch by batch. us: the mean of a batch's steps; best and median of the batches. On the CPU the call
+does the arithmetic too.
 """
 import argparse
 import json
@@ -154,7 +155,7 @@ def measure(options):
 
 
 def print_table(rows, options):
-    print(f"AdamW, {options.parameters} parameters of {SHAPE[0]} x {SHAPE[1]}, f32, {options.device}; host us of a step")
+    print(f"AdamW, {options.parameters} parameters of {SHAPE[0]} x {SHAPE[1]}, f32, {options.device}; us of a step on the host")
     print(f"{'case':16} {'':14} {'best':>9} {'median':>9} {'a parameter':>12} {'of ours':>8}")
     ours = {row["case"]: row["us"] for row in rows if row["who"] == OURS}
     for row in rows:

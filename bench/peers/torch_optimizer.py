@@ -136,11 +136,11 @@ def measure(clock, options):
 
 
 def print_table(rows, options):
-    print(f"{'case':46} {'':14} {'us':>9} {'graph us':>9} {'idle us':>9} {'% copy':>7}   {options.device}")
+    print(f"{'case':48} {'':14} {'us':>9} {'graph us':>9} {'idle us':>9} {'% copy':>7}   {options.device}")
     for row in rows:
         for who, one in (("fusewright", row), *row["peers"].items()):
             cells = [f"{one[key]:9.1f}" if key in one else f"{'-':>9}" for key in ("us", "graph_us", "idle_us")]
-            print(f"{row['case'] if one is row else '':46} {who:14}", *cells, f"{one['percent_of_copy']:7.1f}")
+            print(f"{row['case'] if one is row else '':48} {who:14}", *cells, f"{one['percent_of_copy']:7.1f}")
 
 
 def main():

@@ -15,10 +15,6 @@ def fail(expected, got, remedy):
     sys.exit(2)
 
 
-def synchronizer(device):
-    return torch.cuda.synchronize if device == "cuda" else lambda: None
-
-
 class Progress:
     """A bar of tqdm's on a terminal; one line that is written anew where tqdm is not installed."""
 

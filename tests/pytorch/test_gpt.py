@@ -46,11 +46,11 @@ def test_curves_are_those_of_torch(tmp_path, dtype, first_steps):
 
 
 def test_it_learns(tmp_path):
-    told, printed = train(tmp_path, "--optimizer", "fusewright", "--steps", 150)
+    told, printed = train(tmp_path, "--optimizer", "fusewright", "--steps", 300)
     losses = curves(told)["fusewright"]
     assert abs(losses[0] - math.log(75)) < 0.5  # knows nothing
-    assert sum(losses[-10:]) / 10 < 3.0
-    assert abs(told["runs"][0]["validation"] - sum(losses[-10:]) / 10) < 0.3
+    assert sum(losses[-20:]) / 20 < 2.95  # knows the letters' frequencies, and some pairs
+    assert abs(told["runs"][0]["validation"] - sum(losses[-20:]) / 20) < 0.3
     assert re.search(r"^fusewright writes: .{20,}$", printed, re.M)
 
 
