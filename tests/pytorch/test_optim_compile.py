@@ -141,5 +141,6 @@ def test_the_op_passes_torchs_own_check():
 def test_old_torch_is_told():
     (p,) = parameters([(3,)])
     gradients([p], 1)
+    optimizer = AdamW([p])
     with pytest.raises(Exception, match="(?s)expected torch 2.5 or newer for a compiled step"):
-        torch.compile(lambda: AdamW([p]).step(), backend="eager", fullgraph=True)()
+        torch.compile(lambda: optimizer.step(), backend="eager", fullgraph=True)()

@@ -213,7 +213,7 @@ def bump(parameters: List[torch.Tensor]) -> None:
 def _bumps_lists() -> bool:
     try:
         torch._C._increment_version([])
-    except TypeError:
+    except (RuntimeError, TypeError):  # before torch 2.6 it takes one tensor
         return False
     return True
 
