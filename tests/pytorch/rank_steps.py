@@ -266,3 +266,25 @@ def scale_a_loss(rank):
     scaler = GradScaler(kind_of(), init_scale=8.0)
     scaler.scale((p * 2).sum()).backward()
     return full(p.grad).tolist()
+
+
+def train_ddp(rank, with_arena, as_views, steps=8):
+    """DistributedDataParallel under a scaler; one rank's batch overflows in step 3."""
+    torch.manual_seed(5)
+    device = device_of(rank)
+    model = torch.nn.Sequential(torch.nn.Linear(6, 9), torch.nn.Tanh(), torch.nn.Linear(9, 1)).to(device)
+    wrapped = torch.nn.parallel.DistributedDataParallel(
+        model, device_ids=[rank] if device.type == "cuda" else None, gradient_as_bucket_view=as_views
+    )
+    optimizer, scaler = optim.AdamW(model.parameters(), lr=0.05, max_norm=0.1), GradScaler(kind_of(), init_scale=32.0)
+    arena, looks = optimizer.use_arena() if with_arena else None, 0
+    for step in range(steps):
+        x = torch.randn(4, 6, generator=torch.Generator().manual_seed(10 * step + rank)).to(device)
+        loss = wrapped(x).square().mean() * (math.inf if step == 3 and rank == 1 else 1.0)
+        scaler.scale(loss).backward()
+        if arena is not None and step > 3:
+            looks += any(p.grad is not slot.gradient for p, slot in zip(model.parameters(), arena._segments[0].slots))
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+    return [p.tolist() for p in model.parameters()], scaler.get_scale(), looks

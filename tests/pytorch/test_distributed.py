@@ -201,3 +201,13 @@ def test_fully_sharded_models(two, backend, options, with_arena):
 
 def test_a_loss_may_be_a_dtensor(two):
     assert two.call(rank_steps.scale_a_loss) == [[[16.0] * 3] * 4] * 2
+
+
+@pytest.mark.filterwarnings("ignore:gradients left their arena")
+@pytest.mark.parametrize("as_views", [False, True])
+def test_data_parallel_models(two, as_views):
+    plain, inside = (two.call(rank_steps.train_ddp, with_arena, as_views) for with_arena in (False, True))
+    for results in (plain, inside):
+        assert results[0][:2] == results[1][:2] and results[0][1] == 16.0
+    assert plain[0][0] == inside[0][0], "to the bit"
+    assert inside[0][2] == 0 or as_views, "gradients stay in the arena"
