@@ -6,6 +6,7 @@ import weakref
 import pytest
 import torch
 
+import fusewright
 from fusewright.amp import clip, clip_grad_norm_, clip_grad_value_
 
 DTYPES = {
@@ -153,6 +154,24 @@ def test_sparse_gradients(device):
     norm = clip_grad_norm_(embedding.parameters(), 1.0)
     torch.testing.assert_close(norm, dense.norm())
     torch.testing.assert_close(embedding.weight.grad.to_dense(), dense / dense.norm(), rtol=1e-5, atol=1e-6)
+
+
+def test_complex_gradients(device):
+    p, q = (torch.nn.Parameter(torch.zeros(5, dtype=torch.complex64, device=device)) for _ in range(2))
+    for each in (p, q):
+        each.grad = torch.complex(torch.arange(5.0), torch.arange(5.0).flip(0)).to(device)
+    norm, wanted = clip_grad_norm_([p], 1.5), torch.nn.utils.clip_grad_norm_([q], 1.5)
+    torch.testing.assert_close(norm, wanted)
+    torch.testing.assert_close(p.grad, q.grad)
+
+
+def test_gradients_that_no_kernel_takes_are_named():
+    p = torch.nn.Parameter(torch.ones(4, 3))
+    p.grad = torch.ones(4, 6)[:, ::2]
+    with pytest.raises(fusewright.Error, match=r"expected a dimension of stride 1, got \[6, 2\]"):
+        clip_grad_norm_([p], 1.0)
+    p.grad = torch.ones(4, 3)
+    assert clip_grad_norm_([p], 1.0).item() == pytest.approx(12**0.5)
 
 
 def test_plans_keep_no_parameter_alive(device):

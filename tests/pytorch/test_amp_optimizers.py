@@ -216,6 +216,33 @@ def test_torchs_fused_optimizer_decides_on_the_device(device, road):
         torch.testing.assert_close(torch.tensor(p), torch.tensor(q), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [torch.optim.SGD, optim.SGD])
+def test_parameters_that_come_later_and_move_are_looked_at(device, kind):
+    first, second = (torch.nn.Parameter(torch.ones(3, device=device)) for _ in range(2))
+    optimizer, scaler = kind([first], lr=0.5), GradScaler(device, init_scale=4.0)
+    scaler.scale(torch.ones((), device=device))
+
+    def step(bad=None):
+        before = [p.tolist() for p in (first, second)]
+        for p in (first, second):
+            p.grad = torch.full_like(p, math.inf if p is bad else scaler.get_scale())
+        scaler.unscale_(optimizer)
+        assert bad is not None or all(g == 1 for p in (first, second) if p in watched for g in p.grad.tolist())
+        scaler.step(optimizer)
+        scaler.update()
+        return [p.tolist() != old for p, old in zip((first, second), before)]
+
+    watched = {first}
+    assert step() == [True, False] and step(bad=second) == [True, False]
+    optimizer.add_param_group({"params": [second]})
+    watched.add(second)
+    assert step() == [True, True] and step(bad=second) == [False, False]
+    first.data = first.data.double()  # a gradient of another dtype
+    first.grad = None
+    assert step() == [True, True] and step(bad=first) == [False, False]
+    assert scaler.get_scale() == 1.0
+
+
 def test_sparse_gradients_of_other_optimizers(device):
     results = []
     for kind in (GradScaler, torch.amp.GradScaler):

@@ -25,48 +25,51 @@ class _Check(GradientPass):
         super().__init__(op, device, shared, refused={torch.float16: _TOO_NARROW} if divides else {})
 
 
+class _Looked:
+    """An optimizer's parameters when it was last looked at, by device, and the passes over them."""
+
+    def __init__(self, parameters: List[torch.Tensor]) -> None:
+        self.parameters = parameters
+        self.members = by_device(parameters)
+        self.passes: Dict[Tuple[str, torch.device], _Check] = {}
+
+    def is_of(self, parameters: List[torch.Tensor]) -> bool:
+        return len(self.parameters) == len(parameters) and all(map(operator.is_, self.parameters, parameters))
+
+
 class Checks:
     """The passes of one scaler, kept as long as their optimizers live."""
 
     def __init__(self) -> None:
-        self._passes: "weakref.WeakKeyDictionary[Any, Dict[Tuple[str, torch.device], _Check]]" = weakref.WeakKeyDictionary()
-        self._members: "weakref.WeakKeyDictionary[Any, Dict[torch.device, List[torch.Tensor]]]" = weakref.WeakKeyDictionary()
+        self._looked: "weakref.WeakKeyDictionary[Any, _Looked]" = weakref.WeakKeyDictionary()
 
     def clear(self) -> None:
-        self._passes.clear()
-        self._members.clear()
+        self._looked.clear()
 
     def run(self, op: str, optimizer: Any, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
         """One pass per device over the optimizer's gradients, "unscale" or "inspect"; a report for each that
         has one. With a world every rank takes part, with gradients or without."""
-        try:
-            return self._run(op, optimizer, core, world, is_common)
-        except Moved:
-            self._passes.pop(optimizer, None)
-            self._members.pop(optimizer, None)
-            return self._run(op, optimizer, core, world, is_common)
-
-    def _run(self, op: str, optimizer: Any, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
-        reports = []
-        passes = self._passes.setdefault(optimizer, {})
-        for device, parameters in self._split(optimizer).items():
-            check = passes.get((op, device))
-            if check is None:
-                scale = core.scale_on(device)
-                check = passes[op, device] = _Check(op, device, scale if device == core.place else scale.clone())
-            elif op == "unscale" and device != core.place:
-                check.shared["scale"].copy_(core.scale_on(device))
-            check.run(parameters, None, world)
-            if check.count or world is not None:
-                reports.append(Report(check.shared["skipped"], check, is_common))
-        return reports
-
-    def _split(self, optimizer: Any) -> Dict[torch.device, List[torch.Tensor]]:
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        known = self._members.get(optimizer)
-        if known is not None and len(known) == 1:
-            members = next(iter(known.values()))
-            if len(members) == len(parameters) and all(map(operator.is_, members, parameters)):
-                return known
-        self._members[optimizer] = split = by_device(parameters)
-        return split
+        looked = self._looked.get(optimizer)
+        if looked is None or not looked.is_of(parameters):
+            looked = self._looked[optimizer] = _Looked(parameters)
+        try:
+            return _run(op, looked, core, world, is_common)
+        except Moved:
+            looked = self._looked[optimizer] = _Looked(parameters)
+            return _run(op, looked, core, world, is_common)
+
+
+def _run(op: str, looked: _Looked, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
+    reports = []
+    for device, parameters in looked.members.items():
+        check = looked.passes.get((op, device))
+        if check is None:
+            scale = core.scale_on(device)
+            check = looked.passes[op, device] = _Check(op, device, scale if device == core.place else scale.clone())
+        elif op == "unscale" and device != core.place:
+            check.shared["scale"].copy_(core.scale_on(device))
+        check.run(parameters, None, world)
+        if check.count or world is not None:
+            reports.append(Report(check.shared["skipped"], check, is_common))
+    return reports

@@ -25,13 +25,15 @@ class Moved(Exception):
 
 def gradient_of(parameter: torch.Tensor) -> Optional[torch.Tensor]:
     """The tensor with the values of a gradient: a DTensor's local part, a sparse one's values without
-    duplicate indices (for which the gradient is replaced)."""
+    duplicate indices (for which the gradient is replaced), a complex one's pairs of numbers."""
     gradient = parameter.grad
     if gradient is not None and gradient.is_sparse:
         if not gradient.is_coalesced():
             parameter.grad = gradient = gradient.coalesce()
-        return gradient._values()
-    return local_gradient(parameter)
+        gradient = gradient._values()
+    else:
+        gradient = local_gradient(parameter)
+    return torch.view_as_real(gradient) if gradient is not None and gradient.is_complex() else gradient
 
 
 def by_device(parameters: Iterable[torch.Tensor]) -> Dict[torch.device, List[torch.Tensor]]:
@@ -155,7 +157,8 @@ class GradientPass:
             raise ValueError(self.refused[dtype])
         if dtype not in _DTYPES:
             raise TypeError(
-                f"expected gradients of {', '.join(map(str, _DTYPES))}, got {dtype}; leave their parameters to another pass"
+                f"expected gradients of {', '.join(map(str, _DTYPES))}, got {dtype}; "
+                "use the calls of torch.nn.utils and torch.amp for their parameters"
             )
         dtypes = (("g", _DTYPES[dtype]),) + tuple((name, _DTYPES[tensor.dtype]) for name, tensor in self.shared.items())
         program, shared = _program(self.name, self.options, dtypes, target_of(self.device))
