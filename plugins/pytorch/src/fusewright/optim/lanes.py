@@ -25,6 +25,7 @@ class Lane:
         self.members: List[Tuple[int, torch.Tensor]] = []  # number of the param group, parameter
         self.current: Dict[bool, Table] = {}  # by whether gradients are scaled
         self.tables: "OrderedDict[Any, Table]" = OrderedDict()
+        self.outs: Dict[str, torch.Tensor] = {}  # what a step tells, the same memory in all plans
 
     @property
     def has_masters(self) -> bool:
@@ -36,6 +37,15 @@ class Lane:
         if table is not None:
             return table.refresh(groups)
         return all(self.optimizer._info.chosen(groups[number]) == self.options for number in {number for number, _ in self.members})
+
+    def prepare(self, is_scaled: bool) -> None:
+        if is_scaled not in self.current:
+            self._find(is_scaled)
+
+    def out(self, name: str) -> torch.Tensor:
+        if name not in self.outs:
+            self.outs[name] = torch.zeros((), dtype=torch.float32, device=self.device)
+        return self.outs[name]
 
     def step(self, scaling: Optional[Dict[str, Any]], world: Any, trusts_gradients: bool) -> Table:
         """One step, behind has_options(); the table that made it."""

@@ -53,6 +53,7 @@ class Optimizer(Saving, torch.optim.Optimizer):
         self._arena: Any = None
         self._world: Any = None
         self._process_group = self._settings.process_group
+        self._captured: Dict[int, Table] = {}
         self._compiled_numbers: List[int] = []
         self._reset()
         super().__init__(params, {**info.defaults, **values})
@@ -62,7 +63,6 @@ class Optimizer(Saving, torch.optim.Optimizer):
         """What is made anew after a load, a copy, or a change of parameters."""
         self._lanes: Optional[List[Lane]] = None
         self._lists: List[List[torch.Tensor]] = []
-        self._outs: Dict[Any, torch.Tensor] = {}
         self._last_skipped: List[torch.Tensor] = []
         self._last_norm: Optional[torch.Tensor] = None
         self._is_arena_known = False
@@ -163,24 +163,30 @@ class Optimizer(Saving, torch.optim.Optimizer):
         if lanes is None or self._has_other_parameters():
             lanes = self._lanes_now()
         is_scaled = scaling is not None
-        if not all(lane.has_options(is_scaled) for lane in lanes):
-            lanes = self._lanes_now()
-        # What the arena says is about the time since its last check, so the step of that time must have been made.
-        trusts_gradients = self._arena is not None and self._arena.check() and self._is_arena_known
-        self._is_arena_known = False
-        skipped: List[torch.Tensor] = []
         for lane in lanes:
-            numbers = None if scaling is None else _on(lane.device, scaling)
-            table = lane.step(numbers, self._world, trusts_gradients)
-            self._told(table)
-            skipped += self._last_skipped
-        self._last_skipped = skipped
+            if not lane.has_options(is_scaled):
+                lanes = self._lanes_now()
+                break
+        trusts_gradients = False
+        if self._arena is not None:
+            # What the arena says is about the time since its last check, so the step of that time must have been made.
+            trusts_gradients = self._arena.check() and self._is_arena_known
+            self._is_arena_known = False
+        if len(lanes) == 1:
+            self._told(lanes[0].step(_on(lanes[0].device, scaling), self._world, trusts_gradients))
+        else:
+            skipped: List[torch.Tensor] = []
+            for lane in lanes:
+                lane.prepare(is_scaled)  # what is refused is refused before the first has stepped
+            for lane in lanes:
+                self._told(lane.step(_on(lane.device, scaling), self._world, trusts_gradients))
+                skipped += self._last_skipped
+            self._last_skipped = skipped
         self._is_arena_known = self._lanes is lanes
 
     def _told(self, table: Table) -> None:
         """Keeps what a table's run tells, on its device."""
-        self._last_skipped = [table.outs["all.skipped"]] if "all.skipped" in table.outs else []
-        self._last_norm = table.outs.get("all.norm")
+        self._last_skipped, self._last_norm = table.skipped, table.norm
 
     def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None) -> List[torch.Tensor]:
         """The step with gradients of scale * loss, for fusewright.amp. scale: a tensor, or Scaler.scalar(); None: they are
@@ -201,10 +207,6 @@ class Optimizer(Saving, torch.optim.Optimizer):
         return compiled.prepare(self)
 
     _prepare_compiled._dynamo_marked_constant = True  # torch._dynamo.assume_constant_result, without importing Dynamo
-
-    def _out(self, name: str, device: torch.device) -> torch.Tensor:
-        """Memory for what a step tells, the same in all plans of a device."""
-        return self._outs.setdefault((name, device), torch.zeros((), dtype=torch.float32, device=device))
 
     # -- what a step tells
 
@@ -278,9 +280,12 @@ class Optimizer(Saving, torch.optim.Optimizer):
             super().zero_grad(set_to_none)
 
 
-def _on(device: torch.device, scaling: Dict[str, Any]) -> Dict[str, Any]:
-    return {name: value.to(device, non_blocking=device.type != "cpu") if isinstance(value, torch.Tensor) and value.device != device
-            else value for name, value in scaling.items()}
+def _on(device: torch.device, scaling: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+    """The numbers of a scaled step where the lane's are."""
+    if scaling is None:
+        return None
+    return {name: value.to(device, non_blocking=device.type != "cpu") if isinstance(value, torch.Tensor) else value
+            for name, value in scaling.items()}
 
 
 _aloud = torch.optim.Optimizer.profile_hook_step(Optimizer._step_plainly)

@@ -194,7 +194,7 @@ class Saving:
         if "_source" in state:  # a copy; load_state_dict() comes without
             self._info = of_source(state.pop("_source"))
             self._arena = self._world = self._process_group = None
-            self._compiled_numbers = []
+            self._compiled_numbers, self._captured = [], {}
         super().__setstate__(state)
         self._forget()
         self._reset()

@@ -26,7 +26,7 @@ class Table:
 
     def __init__(self, lane: "Lane", is_scaled: bool) -> None:
         entries = Entries(lane, is_scaled)
-        optimizer, device = lane.optimizer, lane.device
+        optimizer, device, self.lane = lane.optimizer, lane.device, lane
         self.optimizer, self.device, self.info, self.options = optimizer, device, optimizer._info, lane.options
         self.keys = list(entries.groups)
         self.lists = list(entries.groups.values())
@@ -43,9 +43,12 @@ class Table:
         self.seen: Dict[int, Tuple[Any, Any]] = {}
         for number in {number for number, _ in lane.members}:
             self._remember(number, self.info.fetch(optimizer.param_groups[number]))
+        self.skipped = [self.outs["all.skipped"]] if "all.skipped" in self.outs else []
+        self.norm = self.outs.get("all.norm")
         self.absent = entries.absent
         self.other_watches = WATCH_ALL & ~self._watch()
         self.bumped = [parameter for parameter in self.parameters if not parameter.is_inference()]
+        self.is_cuda = device.type == "cuda"
         self.stream = functools.partial(int) if device.type == "cpu" else functools.partial(_C.current_stream, device.index)
 
     # -- making
@@ -92,7 +95,7 @@ class Table:
         for operand in program.operands:
             if operand["scope"] == "all":
                 if operand["name"] not in self.outs:
-                    self.outs[operand["name"]] = self.optimizer._out(operand["name"], self.device)
+                    self.outs[operand["name"]] = self.lane.out(operand["name"])
                 outs.append(self.outs[operand["name"]])
         return outs
 
@@ -188,11 +191,15 @@ class Table:
         handling = self.handling
         if handling is not None and not handling.fetch(self.plan):
             return False
-        if not trusts_gradients and any(parameter.grad is not None for parameter in self.absent):
-            return False
+        if not trusts_gradients:
+            for parameter in self.absent:
+                if parameter.grad is not None:
+                    return False
         watches = self.other_watches if trusts_gradients else WATCH_ALL
         if self.plan.step(self.stream(), scalars, world, watches):
             return False
+        if self.is_cuda and _is_capturing():
+            self.optimizer._captured[id(self)] = self  # a graph reads the plan's memory at each replay
         if handling is not None:
             handling.deliver()
             self.optimizer._copied += handling.gradients
@@ -219,3 +226,4 @@ def _bumps_lists() -> bool:
 
 
 _BUMPS_LISTS = _bumps_lists()
+_is_capturing = torch.cuda.is_current_stream_capturing
