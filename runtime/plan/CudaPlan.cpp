@@ -1,6 +1,7 @@
 #include "runtime/plan/CudaPlan.h"
 
 #include "runtime/driver/Scopes.h"
+#include "runtime/plan/CudaPlanErrors.h"
 #include "runtime/plan/CudaStage.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 class CudaPlan : public Plan {
 public:
   CudaPlan(DeviceWorld given, std::vector<Group> lists)
-      : where(std::move(given)), groups(std::move(lists)) {
+      : launched(given.launches), where(countedBy(std::move(given), queued)),
+        groups(std::move(lists)) {
     for (const Group &group : groups) {
       firstTensors.push_back(tensors);
       tensors += group.length;
@@ -64,7 +66,9 @@ public:
       return ready;
     if (run.capturing)
       freeze();
-    return launchAll(ranks, run.stream);
+    Result<void> done = launchAll(ranks, run.stream);
+    *launched += queued.exchange(0);
+    return done;
   }
 
   Stats stats() const override {
@@ -83,6 +87,13 @@ public:
 
 private:
   // --- Making ------------------------------------------------------------------------------------
+
+  /// Launches of one plan are counted by themselves, so that it knows how many came before one that
+  /// is refused.
+  static DeviceWorld countedBy(DeviceWorld world, std::atomic<uint64_t> &counter) {
+    world.launches = &counter;
+    return world;
+  }
 
   void addPrograms(std::span<const CudaProgram *const> cudaPrograms) {
     std::vector<const CudaProgram *> distinct;
@@ -199,46 +210,61 @@ private:
     for (size_t s = 0; s < stages.size(); ++s) {
       CudaStage &stage = *stages[s];
       const bool isLast = s + 1 == stages.size();
-      Progress progress{.hasScalars = isLast && by[s] == ScalarsBy::LAST_BLOCK};
-      auto queued = stage.launchScalars(where, scalarsKernel, stream);
-      if (queued) {
-        progress.hasScalars = progress.hasScalars || (isLast && by[s] == ScalarsBy::LAUNCH);
-        queued = stage.launchKernels(where, stream, progress.kernels);
+      Progress progress{.hasScalars = by[s] == ScalarsBy::LAST_BLOCK};
+      const uint64_t before = queued;
+      auto done = stage.launchScalars(where, scalarsKernel, stream);
+      progress.scalars = size_t(queued - before) - !done; // the refused one is counted too
+      if (done) {
+        progress.hasScalars = progress.hasScalars || by[s] == ScalarsBy::LAUNCH;
+        done = stage.launchKernels(where, stream, progress.kernels);
       }
-      if (!queued)
-        return isLast ? stoppedBy(queued.takeError(), progress, stream) : queued.takeError();
+      if (!done)
+        return isLast ? stoppedBy(done.takeError(), progress, stream) : done.takeError();
       if (exchanges(s))
-        if (auto queued = stage.exchange(where, scalarsKernel, *ranks, stream); !queued)
-          return queued;
+        if (auto done = stage.exchange(where, scalarsKernel, *ranks, stream); !done)
+          return done;
     }
     return {};
   }
 
   /// What is queued of the last stage.
   struct Progress {
-    bool hasScalars = false;
+    bool hasScalars = false; ///< all of them
+    size_t scalars = 0;      ///< launches of fw_scalars
     size_t kernels = 0;
   };
 
   /// The error of a run of which parts are queued already, with what they leave behind.
   Error stoppedBy(Error error, const Progress &progress, driver::CUstream stream) {
-    if (progress.kernels > 0) {
-      error.text += ", behind kernels of the same run: some groups have had this step";
-      error.remedy += "; restore the tensors and the step before the next run";
-      return error;
-    }
+    if (progress.kernels > 0)
+      return behindKernels(std::move(error));
     if (!progress.hasScalars)
-      return error;
+      return progress.scalars > 0 && writesTensors()
+                 ? behindScalarsOf(groupsOfLast(progress.scalars), std::move(error))
+                 : error;
     const DeviceScalars &scalars = stages.back()->firstScalars().onDevice();
-    if (scalars.launch().storeCount > 0) {
-      error.text += ", behind the scalars of the same run: the operands that have one value per "
-                    "tensor or in all, and the step, may be those behind it";
-      error.remedy += "; restore them before the next run";
-    } else if (scalars.launch().counterCount > 0 && !takeBack(scalars, stream)) {
-      error.text += ", and the step that was counted for it cannot be taken back";
-      error.remedy += "; restore the step before the next run";
-    }
+    if (scalars.launch().storeCount > 0)
+      return behindScalars(std::move(error));
+    if (scalars.launch().counterCount > 0 && !takeBack(scalars, stream))
+      return behindCount(std::move(error));
     return error;
+  }
+
+  bool writesTensors() const {
+    const launch::Program &first = *programs.front()->lists.program;
+    return std::ranges::any_of(
+        first.stages.back().scalars.results, [&](const jit::ScalarResult &result) {
+          return first.operands[result.operand].scope == launch::Scope::Tensor;
+        });
+  }
+
+  /// Scalars are launched from the last program to the first, which alone counts and writes the
+  /// operands of all; where they write operands of tensors, those of every program are.
+  std::vector<size_t> groupsOfLast(size_t count) const {
+    std::vector<size_t> found;
+    for (size_t p = programs.size() - count; p < programs.size(); ++p)
+      found.insert(found.end(), programs[p]->lists.groups.begin(), programs[p]->lists.groups.end());
+    return found;
   }
 
   /// In the order of the stream. Whether a run was skipped, and so not counted, only the device
@@ -250,6 +276,8 @@ private:
 
   size_t hyperCount() const { return groups.front().program->hypers.size(); }
 
+  std::atomic<uint64_t> queued = 0;      ///< launches of this run
+  std::atomic<uint64_t> *const launched; ///< of the context
   const DeviceWorld where;
   std::vector<Group> groups;
   std::vector<size_t> firstTensors; ///< by group

@@ -18,6 +18,10 @@ float randomReport(std::mt19937 &random) {
     return std::numeric_limits<float>::infinity();
   case 2:
     return -1;
+  case 3: { // of others than guard
+    const float foreign[] = {std::numeric_limits<float>::quiet_NaN(), 1.5f, 0x1p-149f, -7, 0x1p24f};
+    return foreign[random() % std::size(foreign)];
+  }
   default:
     return 0;
   }
@@ -228,6 +232,60 @@ TEST_F(FakeScalers, a_read_does_not_wait) {
   const size_t told = gpu.told.size();
   EXPECT_EQ(scaler.state(stream).updates, 2u);
   EXPECT_GT(gpu.told.size(), told) << "the log hears of a state that has come";
+}
+
+TEST_F(FakeScalers, an_update_that_is_refused_moves_nothing) {
+  gpu.fake.useTwins(programRow("scale"), gpu.targets[0]);
+  Scaler scaler(context(), onGpu);
+  scaler.report({3});
+  const int owner = 0;
+  EXPECT_OK(fw_scaler_claim(scaler, &owner));
+  ASSERT_TRUE(gpu.fake.fail("cuLaunchKernel", 1, 701));
+  const void *address = scaler.reports.data();
+  EXPECT_FAULT(fw_scaler_update(scaler, &address, 1, nullptr), FW_DEVICE,
+               "LAUNCH_OUT_OF_RESOURCES");
+  EXPECT_EQ(api::lastError().find("queued"), std::string::npos) << api::lastError();
+  EXPECT_EQ(scaler.state().updates, 0u);
+  EXPECT_FAULT(fw_scaler_claim(scaler, &owner), FW_USAGE, "a second time");
+  scaler.update();
+  EXPECT_EQ(scaler.state().updates, 1u);
+  EXPECT_OK(fw_scaler_claim(scaler, &owner));
+}
+
+/// The scale has moved, and only the host does not know.
+TEST_F(FakeScalers, an_update_whose_state_does_not_arrive_says_so) {
+  gpu.fake.useTwins(programRow("scale"), gpu.targets[0]);
+  Scaler scaler(context(), onGpu);
+  const void *address = scaler.reports.data();
+  const int owner = 0;
+  uint64_t updates = 0;
+  for (bool isWaitedFor : {true, false}) {
+    scaler.report({3});
+    EXPECT_OK(fw_scaler_claim(scaler, &owner));
+    const size_t told = gpu.told.size();
+    ASSERT_TRUE(gpu.fake.fail("cuMemcpyDtoHAsync_v2", 1, 999));
+    EXPECT_FAULT(fw_scaler_update(scaler, &address, 1, nullptr), FW_DEVICE,
+                 "behind an update that is queued: the scale moves, but the host sees the state "
+                 "before it; ");
+    EXPECT_NE(api::lastError().find("fw_scaler_wait or the next update brings the state"),
+              std::string::npos)
+        << api::lastError();
+    EXPECT_OK(fw_scaler_claim(scaler, &owner)) << "the step is taken";
+    EXPECT_CUDA(cuStreamSynchronize(nullptr));
+    EXPECT_EQ(scaler.read().updates, updates);
+    EXPECT_EQ(gpu.told.size(), told) << "the log has seen nothing";
+    if (!isWaitedFor) {
+      scaler.update();
+      ++updates;
+    }
+    EXPECT_EQ(scaler.state().updates, ++updates);
+    EXPECT_EQ(scaler.read().skips, updates);
+    EXPECT_GT(gpu.told.size(), told);
+    EXPECT_OK(fw_scaler_release(scaler, &owner));
+  }
+  ASSERT_TRUE(gpu.fake.fail("cuMemcpyDtoHAsync_v2", 1, 999));
+  EXPECT_FAULT(fw_scaler_wait(scaler, nullptr), FW_DEVICE, "sending the state of a loss scaler");
+  EXPECT_EQ(api::lastError().find("queued"), std::string::npos) << api::lastError();
 }
 
 } // namespace
