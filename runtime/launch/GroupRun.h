@@ -30,7 +30,6 @@ public:
 
 private:
   size_t firstReduction(size_t s) const;
-  void gather(const Stage &stage, size_t row, const Totals &totals);
   double inputOf(const jit::ScalarInput &input, size_t row, const Totals &totals) const;
   void *tableRow(const Kernel &kernel, size_t row);
   void share(size_t s, size_t index);

@@ -1,7 +1,6 @@
 #include "runtime/scaling/Messages.h"
 
 #include <cmath>
-#include <cstdio>
 
 namespace fw::scaling {
 namespace {
@@ -19,12 +18,6 @@ constexpr float leftOut = -1, badScalar = -2, badExchange = -3;
 constexpr const char *explanation =
     "loss scale: it starts high and comes down at the first overflows; such skips are part of the "
     "search, and nothing but the step is lost";
-
-std::string text(double value) {
-  char buffer[32];
-  snprintf(buffer, sizeof buffer, "%.9g", value);
-  return buffer;
-}
 
 std::string reason(const State &state) {
   const float skipped = state.lastSkipped;

@@ -28,12 +28,6 @@ constexpr Field allFields[] = {
 
 constexpr double mostInF32 = 0x1p24, mostInF64 = 0x1p53; ///< whole numbers up to here are exact
 
-std::string text(double value) {
-  char buffer[32];
-  snprintf(buffer, sizeof buffer, "%.9g", value);
-  return buffer;
-}
-
 Error wrong(std::string_view name, const std::string &expected, double got,
             const std::string &remedy) {
   return {Code::USAGE, std::string(name) + ": expected " + expected + ", got " + text(got), remedy};
@@ -72,6 +66,12 @@ Result<void> checkOrder(const char *name, double value, const char *limitName, d
 }
 
 } // namespace
+
+std::string text(double value) {
+  char buffer[32];
+  snprintf(buffer, sizeof buffer, "%.9g", value);
+  return buffer;
+}
 
 fw_scaler_options defaultOptions() {
   return {.struct_size = sizeof(fw_scaler_options),

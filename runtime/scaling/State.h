@@ -43,6 +43,9 @@ const Field *findField(std::string_view name);
 
 double get(const State &state, const Field &field);
 
+/// A number for messages; those of f32 are exact.
+std::string text(double value);
+
 fw_scaler_options defaultOptions();
 
 /// How a scaler decides; fw_scaler_options without what the op's options say.

@@ -145,6 +145,19 @@ TEST_F(Shared, groupsOfOtherFeaturesAreBothNamed) {
                     end = "); compile both groups with the same features, or make a plan for each";
   EXPECT_EQ(error(clipped, unscaled),
             start + "clip, guard), got those of other features (unscale" + end);
+  Step master(ctx, withFeatures(sgd, "guard,master")), guarded(ctx, withFeatures(sgd, "guard")),
+      clearing(ctx, withFeatures(sgd, "zero_grad,guard"));
+  EXPECT_EQ(error(guarded, master),
+            start + "guard), got those of other features (guard, master" + end)
+      << "all.skipped stands elsewhere";
+  clearing.numbers.tensors.back().data = &guarded.numbers["all.skipped"][0];
+  Plan plan;
+  EXPECT_EQ(makePlan(ctx,
+                     {group(guarded.program, guarded.numbers.tensors),
+                      group(clearing.program, clearing.numbers.tensors)},
+                     plan),
+            FW_OK)
+      << lastError();
   EXPECT_EQ(error(plain, clipped), start + "none), got those of other features (clip, guard" + end);
 }
 
