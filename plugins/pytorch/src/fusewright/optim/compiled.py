@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 import torch
 
 from .. import _C
-from .layouts import is_direct, is_wrapper, laid_out_like
+from .layouts import gradient_of, is_direct, is_wrapper, laid_out_like
 from .staging import copy
 from .tables import Table
 
@@ -41,7 +41,7 @@ class ListTable(Table):
         return parameter if is_direct(parameter) else laid_out_like(parameter, parameter.dtype, parameter.device)
 
     def _gradient(self, parameter: torch.Tensor) -> torch.Tensor:
-        return laid_out_like(parameter, parameter.grad.dtype, parameter.device)  # a stand-in: addresses come with each run
+        return laid_out_like(parameter, gradient_of(parameter).dtype, parameter.device)  # a stand-in: addresses come with each run
 
     def run_lists(self, columns: List[Dict[str, List[torch.Tensor]]], counters: List[Optional[torch.Tensor]],
                   scalars: Optional[Dict[str, Any]]) -> None:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Tuple
 
 import torch
 
-from ..distributed import local_gradient
 from ..distributed import local_tensor as local
-from .layouts import is_direct, is_same_layout, is_wrapper, shares_memory_with_itself
+from .layouts import gradient_of, is_direct, is_same_layout, is_wrapper, shares_memory_with_itself
 from .metadata import DTYPES, Kind
 from .states import STEP, complete, state_operands
 
@@ -32,8 +31,9 @@ def target_of(device: torch.device) -> str:
 
 def check(parameter: torch.Tensor) -> None:
     """RuntimeError for a parameter or gradient that no kernel of ours takes."""
-    gradient = parameter.grad
-    for what, tensor in (("parameters", parameter), ("gradients", gradient)):
+    for what, tensor in (("parameters", parameter), ("gradients", parameter.grad)):
+        if tensor is None:
+            continue
         if tensor.is_sparse or tensor.layout != torch.strided:
             raise RuntimeError(f"expected dense {what}, got layout {tensor.layout}; use sparse=False, or torch.optim.SparseAdam")
         if tensor.dtype not in DTYPES:
@@ -79,7 +79,7 @@ class Entries:
             self.optimizer._forget_compiled()
 
     def _key(self, number: int, parameter: torch.Tensor) -> Key:
-        state, shard, gradient = self.optimizer.state[parameter], local(parameter), local_gradient(parameter)
+        state, shard, gradient = self.optimizer.state[parameter], local(parameter), gradient_of(parameter)
         dtypes = [(self.info.param, DTYPES[shard.dtype]), (self.info.grad, DTYPES[gradient.dtype])]
         for operand in state_operands(self.info, self.options, self.features):
             dtypes.append((operand["name"], self._dtype_of_state(state, operand["name"])))

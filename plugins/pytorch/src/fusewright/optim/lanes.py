@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import torch
 
-from ..distributed import AllReduce, check_shards, groups_of, local_gradient
+from ..distributed import AllReduce, check_shards, groups_of
 from ..distributed import local_tensor as local
 from .entries import check
+from .layouts import gradient_of
 from .metadata import Options
 from .tables import Table
 
@@ -75,7 +76,7 @@ class Lane:
         if parameter.grad is None:
             return None
         check(parameter)
-        shard, gradient = local(parameter), local_gradient(parameter)
+        shard, gradient = local(parameter), gradient_of(parameter)
         if self.optimizer._settings.device_of(shard) != self.device:
             raise RuntimeError(f"expected a parameter on {self.device} as at the step before, got one on {shard.device}; load "
                                "the optimizer's own state_dict() again behind model.to()")

@@ -1,10 +1,12 @@
 """Memory layouts: which tensors a kernel takes as they are, and tensors that are laid out like others."""
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List, Tuple, cast
 
 import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from ..distributed import local_gradient
 
 Strides = Tuple[int, ...]
 
@@ -49,12 +51,17 @@ def laid_out_like(tensor: torch.Tensor, dtype: torch.dtype, device: torch.device
     return flat.as_strided(tensor.shape, tensor.stride())
 
 
+def gradient_of(parameter: torch.Tensor) -> torch.Tensor:
+    """This rank's gradient of a parameter that has one."""
+    return cast(torch.Tensor, local_gradient(parameter))
+
+
 def is_wrapper(tensor: torch.Tensor) -> bool:
     """Whether the tensor's memory is that of others: a DTensor's is its local shard's."""
     return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and is_traceable_wrapper_subclass(tensor)
 
 
-def wrapped_like(parameter: torch.Tensor, shard: torch.Tensor) -> torch.Tensor:
+def wrapped_like(parameter: Any, shard: torch.Tensor) -> torch.Tensor:
     """`shard`, as a DTensor where the parameter is one."""
     if not is_wrapper(parameter):
         return shard

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 import torch
 import torch.autograd.profiler as profiler
@@ -31,7 +31,7 @@ def _warn_once(text: str) -> None:
         warnings.warn(text, stacklevel=level)  # the user's line
 
 
-class Optimizer(Saving, torch.optim.Optimizer):
+class Optimizer(Saving):
     """An optimizer by the equations of an op. AdamW, Adam, SGD, Lion and what from_file() gives are instances.
 
     A step is one plan: one kernel launch for each set of dtypes (two with max_norm or guard), whatever the number of
@@ -68,7 +68,7 @@ class Optimizer(Saving, torch.optim.Optimizer):
         self._is_arena_known = False
         self._plans_made = self._copied = 0
 
-    def _adopt(self, state: Dict[Any, Any]) -> None:
+    def _adopt(self, state: Mapping[Any, Any]) -> None:
         self.state = self._states = States(self._forget, dict(state))
         self._counters = Counters(self.state)
 
@@ -134,7 +134,7 @@ class Optimizer(Saving, torch.optim.Optimizer):
         self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
         return None
 
-    step.hooked = True  # torch's wrapper costs more than the step; hooks and profiler are served by _step_aloud
+    step.hooked = True  # type: ignore[attr-defined]  # torch's wrapper costs more than the step; hooks and profiler are served by _step_aloud
 
     def _is_listened_to(self) -> bool:
         return bool(self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
@@ -206,7 +206,8 @@ class Optimizer(Saving, torch.optim.Optimizer):
     def _prepare_compiled(self) -> int:
         return compiled.prepare(self)
 
-    _prepare_compiled._dynamo_marked_constant = True  # torch._dynamo.assume_constant_result, without importing Dynamo
+    # torch._dynamo.assume_constant_result, without importing Dynamo
+    _prepare_compiled._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
     # -- what a step tells
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 import torch
 
@@ -48,8 +48,14 @@ def loaded_tensor(name: str, value: torch.Tensor, parameter: torch.Tensor, devic
     return wrapped_like(parameter, made.copy_(saved))
 
 
-class Saving:
+class Saving(torch.optim.Optimizer):
     """The part of Optimizer that saves and loads."""
+
+    if TYPE_CHECKING:  # the rest of it
+
+        def _forget(self) -> None: ...
+        def _reset(self) -> None: ...
+        def _adopt(self, state: Mapping[Any, Any]) -> None: ...
 
     _info: OpInfo
     _settings: Settings
@@ -187,14 +193,14 @@ class Saving:
 
     def __getstate__(self) -> Dict[str, Any]:
         settings = replace(self._settings, process_group=None)  # a live connection
-        return {**super().__getstate__(), "_settings": settings, "_source": self._info.source}
+        return {**torch.optim.Optimizer.__getstate__(self), "_settings": settings, "_source": self._info.source}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         state = dict(state)
         if "_source" in state:  # a copy; load_state_dict() comes without
             self._info = of_source(state.pop("_source"))
             self._arena = self._world = self._process_group = None
-            self._compiled_numbers, self._captured = [], {}
+            self.__dict__.update(_compiled_numbers=[], _captured={})
         super().__setstate__(state)
         self._forget()
         self._reset()
@@ -202,7 +208,7 @@ class Saving:
             for key, value in self.defaults.items():
                 group.setdefault(key, value)
             group.pop(STEP, None)  # Apex's
-        if getattr(self, "_incoming", None):
+        if self._incoming:
             self._take(self._incoming[0])
         else:
             self._adopt(self.state)

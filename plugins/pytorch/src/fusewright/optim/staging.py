@@ -11,14 +11,17 @@ import torch
 
 from ..distributed import local_gradient
 from ..distributed import local_tensor as local
-from .layouts import is_direct, is_same_layout, laid_out_like, shares_memory_with_itself, significant_strides
+from .layouts import gradient_of, is_direct, is_same_layout, laid_out_like, shares_memory_with_itself, significant_strides
+
+
+Pair = Tuple[Optional[torch.Tensor], Optional[torch.Tensor]]  # to, from
 
 
 class Handled:
     """One parameter: its tensors as the plan has them. `parameter_copy`, `gradient_copy`: None: used in place."""
 
     def __init__(self, owner: torch.Tensor, device: torch.device, zeroes: bool) -> None:
-        shard, gradient = local(owner), local_gradient(owner)
+        shard, gradient = local(owner), gradient_of(owner)
         if zeroes and shares_memory_with_itself(gradient):
             raise RuntimeError("zero_gradients: expected gradients whose elements have memory of their own, got an "
                                "expanded one; turn zero_gradients off, or make the gradient contiguous")
@@ -56,11 +59,12 @@ class HandledGroup:
 
     def fetch(self, plan: Any) -> bool:
         """Brings the plan's copies and addresses up to date; False: it does not fit any more."""
-        gradients = [member.gradient() for member in self.members]
-        if any(gradient is None for gradient in gradients):
+        found = [member.gradient() for member in self.members]
+        gradients = [gradient for gradient in found if gradient is not None]
+        if len(gradients) < len(found):
             return False
         shards = [local(member.owner) for member in self.members]
-        incoming = [(member.gradient_copy, gradient) for member, gradient in zip(self.members, gradients)]
+        incoming: List[Pair] = [(member.gradient_copy, gradient) for member, gradient in zip(self.members, gradients)]
         if self.reads:
             incoming += [(member.parameter_copy, shard) for member, shard in zip(self.members, shards)]
         copy(incoming)
@@ -81,14 +85,14 @@ class HandledGroup:
 
     def deliver(self) -> None:
         """Copies back what the run wrote; after a step that was skipped these are the bytes of before."""
-        outgoing = [(local(member.owner), member.parameter_copy) for member in self.members]
+        outgoing: List[Pair] = [(local(member.owner), member.parameter_copy) for member in self.members]
         if self.zeroes:
             outgoing += [(local_gradient(member.owner), member.gradient_copy) for member in self.members]
         copy(outgoing)
 
 
 @torch.no_grad()
-def copy(pairs: Sequence[Tuple[Optional[torch.Tensor], Optional[torch.Tensor]]]) -> None:
+def copy(pairs: Sequence[Pair]) -> None:
     """to.copy_(from) for all pairs that have both, without waiting for a device."""
     for to, source in pairs:
         if to is not None and source is not None:

@@ -8,9 +8,9 @@ import torch
 
 from .. import _C
 from ..context import context
-from ..distributed import local_gradient
 from ..distributed import local_tensor as local
 from .entries import Entries, target_of
+from .layouts import gradient_of
 from .metadata import Kind, Program
 from .staging import Handled, HandledGroup, Handling
 from .states import STEP
@@ -72,7 +72,7 @@ class Table:
     def _gradient(self, parameter: torch.Tensor) -> torch.Tensor:
         member = self.handled.get(id(parameter))
         copy = member.gradient_copy if member else None
-        return local_gradient(parameter) if copy is None else copy
+        return gradient_of(parameter) if copy is None else copy
 
     def _tensors_of(self, number: int) -> List[Any]:
         """The tensors of one group in the order that a plan takes."""
