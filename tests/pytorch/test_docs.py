@@ -1,5 +1,5 @@
 """Runs the Python blocks of docs/guide/pytorch.md. The first one is what all others begin with; each of them runs in a
-copy of its own, in the root of the tree. A block that says `cuda` behind its language needs a GPU."""
+copy of its own. What a block needs stands behind its language: `cuda`, `torch>=2.5`."""
 import os
 import re
 from pathlib import Path
@@ -18,6 +18,14 @@ def blocks():
     return [(match.group(1).split(), text.count("\n", 0, match.start()) + 2, match.group(2)) for match in FENCE.finditer(text)]
 
 
+def marks(needs):
+    """Where a block is not run."""
+    oldest = [tuple(map(int, need.split("=")[1].split("."))) for need in needs if need.startswith("torch>=")]
+    found = [pytest.mark.gpu] if "cuda" in needs else []
+    version = tuple(map(int, torch.__version__.split(".")[:2]))
+    return found + [pytest.mark.skipif(version < old, reason=f"needs torch {'.'.join(map(str, old))}") for old in oldest]
+
+
 def execute(line, text, names):
     # The line numbers of a traceback are those of the page.
     exec(compile("\n" * (line - 1) + text, str(GUIDE), "exec"), names)
@@ -31,7 +39,7 @@ def test_the_page_has_blocks():
 
 
 @pytest.mark.parametrize("line, text", [
-    pytest.param(line, text, id=f"line {line}", marks=pytest.mark.gpu if "cuda" in flags else ()) for flags, line, text in BLOCKS[1:]])
+    pytest.param(line, text, id=f"line {line}", marks=marks(needs)) for needs, line, text in BLOCKS[1:]])
 def test_block(line, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("examples", "ops"):
