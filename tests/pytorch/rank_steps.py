@@ -69,14 +69,14 @@ def part(rank, tensors, parts):
     return [tensors[i] for i in parts[rank]]
 
 
-def train_parts(rank, parts, steps, bad, options, uses_scaler):
+def train_parts(rank, parts, steps, bad, options, uses_scaler, device=None):
     """Trains the rank's tensors of a list. bad: step -> (tensor, element, value)."""
-    device = device_of(rank)
+    device = torch.device(device or device_of(rank))
     parameters = [torch.nn.Parameter(x.to(device)) for x in part(rank, full_list(0), parts)]
     if not parameters:
         parameters = [torch.nn.Parameter(torch.zeros(0, device=device))]
     optimizer = optim.AdamW(parameters, lr=0.05, process_group=dist.group.WORLD, **options)
-    scaler = GradScaler(kind_of(), init_scale=64.0) if uses_scaler else None
+    scaler = GradScaler(device, init_scale=64.0) if uses_scaler else None
     if scaler:
         scaler.scale(torch.ones((), device=device))
     told = []
@@ -160,6 +160,14 @@ def train_dtensors(rank, shape, placements, name, options, steps=6, with_arena=F
 def shards_of(rank):
     parameters = [sharded(x, mesh_of(dist.get_world_size()), [Shard(0)]) for x in full_list(0)]
     return [local_tensor(p).numel() for p in parameters]
+
+
+def pending(rank):
+    """The local part of a DTensor that a collective still writes."""
+    mesh = mesh_of(dist.get_world_size())
+    x = sharded(torch.arange(8.0).view(4, 2), mesh, [Shard(0)]).redistribute(mesh, [Replicate()], async_op=True)
+    kind, local = type(x._local_tensor).__name__, local_tensor(x)
+    return kind, type(local) is torch.Tensor, local.tolist()
 
 
 def clip_dtensors(rank, shape, layouts, order):

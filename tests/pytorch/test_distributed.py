@@ -139,7 +139,29 @@ def test_other_optimizers_decide_by_the_scalers_group(two, bad):
     assert two.call(rank_steps.check_foreign, bad) == [wanted] * 2
 
 
+@pytest.mark.gpu
+def test_gloo_carries_numbers_of_one_gpu(backend):
+    if backend != "gloo":
+        pytest.skip("needs Gloo")
+    ranks = Ranks(2)
+    try:
+        options = {"guard": True, "max_norm": 3.0}
+        results = ranks.call(rank_steps.train_parts, PARTS["halves"], 8, {2: (0, 3, inf)}, options, True, "cuda:0")
+    finally:
+        ranks.close()
+    whole = alone([0, 1, 2, 3, 4], 8, {2})
+    for rank, (parameters, told) in enumerate(results):
+        assert [t[0] for t in told] == [0.0 if step == 2 else 1.0 for step in range(8)]
+        for p, number in zip(parameters, PARTS["halves"][rank]):
+            close(p, whole[0][number], 1e-5)
+
+
 # ---- DTensor
+
+
+def test_local_tensor_waits_for_a_collective(two):
+    for kind, is_plain, values in two.call(rank_steps.pending):
+        assert kind == "AsyncCollectiveTensor" and is_plain and values == torch.arange(8.0).view(4, 2).tolist()
 
 
 @pytest.mark.parametrize("with_arena", [False, True])

@@ -29,7 +29,8 @@ class AllReduce:
         process_group: None is the default group of torch.distributed. Several are reduced over one behind
             the other, as for the dimensions of a mesh that tensors are sharded over.
 
-    Nothing waits for the host: with NCCL the exchange may be captured in a graph.
+    With NCCL nothing waits for the host, and the exchange may be captured in a graph. Gloo takes numbers of a
+    GPU over the host, which waits for them.
     """
 
     __slots__ = ("groups", "size")
@@ -56,11 +57,7 @@ class AllReduce:
             raise ValueError(f'expected a reduction "sum" or "max", got "{kind}"; report this as a fault')
         flat = numbers.view(-1)
         for group, size in self.groups:
-            gathered = flat.new_empty((size, flat.numel()))
-            if flat.is_cuda:
-                dist.all_gather_into_tensor(gathered.view(-1), flat, group=group)
-            else:  # Gloo of every torch has this form
-                dist.all_gather(list(gathered.unbind(0)), flat, group=group)
+            gathered = _gather(flat, group, size)
             if kind == "sum":
                 torch.sum(gathered, 0, out=flat)
             else:
@@ -71,6 +68,18 @@ class AllReduce:
 
     def __repr__(self) -> str:
         return f"AllReduce({self.size} ranks)"
+
+
+def _gather(numbers: torch.Tensor, group: Any, size: int) -> torch.Tensor:
+    """One row per rank, in their order."""
+    if numbers.is_cuda and dist.get_backend(group) == "gloo":
+        return _gather(numbers.cpu(), group, size).to(numbers.device)
+    gathered = numbers.new_empty((size, numbers.numel()))
+    if numbers.is_cuda:
+        dist.all_gather_into_tensor(gathered.view(-1), numbers, group=group)
+    else:  # Gloo of every torch has this form
+        dist.all_gather(list(gathered.unbind(0)), numbers, group=group)
+    return gathered
 
 
 def local_tensor(tensor: Any) -> Any:
