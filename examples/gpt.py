@@ -161,7 +161,8 @@ class Graph:
     def __init__(self, step, batch):
         self.batch = [tensor.clone() for tensor in batch]
         self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
+        # On the stream of the steps before it, to which autograd's nodes for the weights belong.
+        with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream()):
             self.loss = step(*self.batch)
 
     def __call__(self, *batch):
