@@ -13,7 +13,7 @@ from typing import Any, Iterable, List, Optional, Sequence, Tuple
 import torch
 import torch.distributed as dist
 
-__all__ = ["AllReduce", "check_shards", "groups_of", "local_gradient", "local_tensor"]
+__all__ = ["AllReduce", "check_shards", "groups_of", "local_gradient", "local_tensor", "world_of"]
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -186,3 +186,32 @@ def groups_of(tensor: Any) -> Tuple[dist.ProcessGroup, ...]:
         if spread and _is_shard(placement) and spread[0].size(dimension) > 1:
             groups.append(spread[0].get_group(dimension))
     return tuple(groups)
+
+
+def world_of(parameters: Iterable[torch.Tensor], adds: bool) -> Optional[AllReduce]:
+    """What makes one decision, or one norm, of the ranks that hold parts of DTensors; None where none is sharded.
+
+    Args:
+        adds: it reduces sums, not maxima alone. Then all parameters must have their parts on the same ranks, or
+            what one rank has more of is counted more than once.
+
+    Raises:
+        ValueError: they have not. The first parameter that differs is told.
+    """
+    listed = list(parameters)
+    sets = [groups_of(parameter) for parameter in listed]
+    # In the order of the parameters, which is that of all ranks: so they meet in the same exchanges.
+    groups = list(dict.fromkeys(group for each in sets for group in each))
+    other = next((number for number, each in enumerate(sets) if each != sets[0]), None)
+    if adds and groups and other is not None:
+        raise ValueError(
+            f"expected parameters whose parts are on the same ranks, for a common norm, got {_told(listed[0])} for parameter 0 "
+            f"and {_told(listed[other])} for parameter {other}; use an optimizer for each kind, and "
+            "fusewright.amp.clip_grad_norm_ over all of them"
+        )
+    return AllReduce(groups) if groups else None
+
+
+def _told(parameter: torch.Tensor) -> str:
+    spread = _spread(parameter)
+    return "a plain tensor" if spread is None else f"placements {_names(spread[1])}"

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Tuple
 
 import torch
 
+from ..distributed import world_of
 from .core import CoreScaler
 from .passes import GradientPass, Moved, World, by_device
 from .report import Report
@@ -32,6 +33,7 @@ class _Looked:
         self.parameters = parameters
         self.members = by_device(parameters)
         self.passes: Dict[Tuple[str, torch.device], _Check] = {}
+        self.world: World = world_of(parameters, adds=False)
 
     def is_of(self, parameters: List[torch.Tensor]) -> bool:
         return len(self.parameters) == len(parameters) and all(map(operator.is_, self.parameters, parameters))
@@ -48,7 +50,8 @@ class Checks:
 
     def run(self, op: str, optimizer: Any, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
         """One pass per device over the optimizer's gradients, "unscale" or "inspect"; a report for each that
-        has one. With a world every rank takes part, with gradients or without."""
+        has one. With a world, or with DTensors that have parts on other ranks, every rank takes part, with
+        gradients or without."""
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         looked = self._looked.get(optimizer)
         if looked is None or not looked.is_of(parameters):
@@ -62,6 +65,7 @@ class Checks:
 
 def _run(op: str, looked: _Looked, core: CoreScaler, world: World, is_common: bool) -> List[Report]:
     reports = []
+    world = looked.world if world is None else world
     for device, parameters in looked.members.items():
         check = looked.passes.get((op, device))
         if check is None:

@@ -37,8 +37,8 @@ class GradScaler(TorchNames):
         min_scale: floor; None is 2^-16, or `init_scale` if that is less. 0: none, as in PyTorch.
         max_scale: ceiling; None is the largest finite float32.
         mode: "dynamic", or "static": the scale stays, skips are counted.
-        process_group: of optimizers that have none of their own and parameters that are parts of larger
-            ones: a bad gradient of one rank is that of all.
+        process_group: of optimizers that have none of their own, and whose parameters are plain tensors but parts
+            of larger ones: a bad gradient of one rank is that of all. DTensors know their ranks.
 
     Three things differ from PyTorch's scaler by intent. The scale has a floor unless `min_scale` is 0. A growth
     that float32 cannot hold is refused. A step looks at the gradients again behind `unscale_()`: it skips where
