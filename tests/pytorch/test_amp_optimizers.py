@@ -32,7 +32,7 @@ def parameters_on(device, seed=1, narrow=False):
     made = [torch.randn(shape, generator=generator).to(device) for shape in shapes]
     made[3] = made[3].to(memory_format=torch.channels_last)
     if narrow:
-        made = [x.to(torch.bfloat16) for x in made]
+        made = [x.to(torch.bfloat16) if i % 2 else x for i, x in enumerate(made)]
     return [torch.nn.Parameter(x) for x in made]
 
 
