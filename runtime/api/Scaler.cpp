@@ -245,7 +245,11 @@ const State &fw_scaler::look() {
   if (!now || *now == arrived)
     return arrived;
   const State before = std::exchange(arrived, *now);
-  for (const scaling::Message &message : scaling::describeChange(before, arrived, rules))
-    context.state->log(severityOf(message.level), message.text);
+  try {
+    for (const scaling::Message &message : scaling::describeChange(before, arrived, rules))
+      context.state->log(severityOf(message.level), message.text);
+  } catch (const std::bad_alloc &) {
+    // The state is what it is, told or not; a call that fails would say that nothing has changed.
+  }
   return arrived;
 }

@@ -144,6 +144,39 @@ TEST(Allocation, plansStayAsTheyWere) {
   EXPECT_EQ(planned.p[2][0], -62);
 }
 
+/// What the log would say is not worth an update that has been made.
+TEST(Allocation, updatesOfAScaleAreMadeOrNot) {
+  fw_context_options options;
+  fw_context_options_init(&options);
+  options.log = [](void *, fw_log_level, const char *) {};
+  Context ctx = make<Context>([&](fw_context **out) { return fw_context_create(&options, out); });
+  std::unique_ptr<fw_scaler, Destroy<fw_scaler_destroy>> scaler(nullptr);
+  fw_scaler *raw = nullptr;
+  ASSERT_EQ(fw_scaler_create(ctx.get(), nullptr, &raw), FW_OK) << lastError();
+  scaler.reset(raw);
+  auto updates = [&] {
+    fw_scaler_state state = {};
+    state.struct_size = sizeof state;
+    EXPECT_EQ(fw_scaler_read(raw, &state), FW_OK) << lastError();
+    return state.updates;
+  };
+  int refused = 0, made = 0;
+  for (bool failed = true; failed;) {
+    const float report = 3;
+    const void *address = &report;
+    const uint64_t before = updates();
+    untilFailure = refused + made;
+    const fw_status status = fw_scaler_update(raw, &address, 1, nullptr);
+    failed = untilFailure < 0;
+    untilFailure = -1;
+    EXPECT_EQ(status, updates() > before ? FW_OK : FW_OUT_OF_MEMORY)
+        << "at allocation " << refused + made;
+    ++(status == FW_OK ? made : refused);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(made, 1) << "some fail in what is logged";
+}
+
 TEST(Allocation, requestsStayAsTheyWere) {
   Context ctx = context();
   Request req = request(find(ctx, "adamw"));
