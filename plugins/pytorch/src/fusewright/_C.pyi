@@ -56,6 +56,9 @@ class Request:
         """name role dtype scope read written optional init, in the order of a plan's tensors."""
     def scalars(self) -> List[Dict[str, Any]]:
         """name kind range value is_step."""
+    def evaluate(self, tensors: Sequence[GivenTensor], scalars: Optional[Scalars] = None) -> Dict[str, Tuple[List[float], List[float]]]:
+        """Name of each written operand -> (values, bounds) of all its elements: the reference in double precision, for a
+        list of CPU tensors as a plan takes. Every right result is within values +- bounds."""
     def compile(self) -> Program: ...
     def text(self, stage: Literal["semantic", "phases", "cuda", "ptx", "llvm"], /) -> str: ...
 

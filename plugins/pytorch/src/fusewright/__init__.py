@@ -9,8 +9,6 @@ import importlib
 import sys
 import sysconfig
 
-__version__ = "0.1.0"
-
 # Name -> (module, attribute); None: the module itself. Imported on first use, since torch takes seconds to import.
 _LAZY = {
     "amp": ("fusewright.amp", None),
@@ -40,6 +38,7 @@ def _import_binding():
 
 
 _C = _import_binding()
+__version__ = _C.versions()["fusewright"]
 # Not lazy: importing a submodule of this name later would put the module in the function's place.
 from fusewright.context import context  # noqa: E402
 
