@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts single test cases in Meson's test logs and prints the closing line of a test run.
 
-Meson counts executables; a GoogleTest, lit or unittest executable holds many cases, which print
-themselves. An executable of another kind counts as one case by its exit status. A skip that no row of
+Meson counts executables; a GoogleTest, lit, unittest or pytest executable holds many cases, which
+print themselves. An executable of another kind counts as one case by its exit status. A skip that no row of
 tests/skips.def allows counts as a failure.
 """
 import argparse
@@ -46,6 +46,10 @@ GTEST_REASON = re.compile(r"^\S+:\d+: Skipped\n(.+)", re.M)
 LIT_TOTAL = re.compile(
     r"^ +(Passed|Failed|Unsupported|Skipped|Unresolved|Timed Out|Unexpectedly Passed|Expectedly Failed) *: (\d+)", re.M)
 LIT_KIND = {"Passed": "passed", "Expectedly Failed": "passed", "Unsupported": "skipped", "Skipped": "skipped"}
+# pytest -q -rs: "3 failed, 40 passed, 1 skipped in 4.20s (0:00:04)" alone on a line, or between signs of equality.
+PYTEST_TOTAL = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$", re.M)
+PYTEST_REASON = re.compile(r"^SKIPPED \[(\d+)\] \S+?(?::\d+)?: (.*)$", re.M)
+PYTEST_FAILED = ("failed", "error", "errors", "xpassed")
 UNITTEST_TOTAL = re.compile(r"^Ran (\d+) tests? in [\d.]+s\n\n(OK|FAILED)(?: \((.*)\))?", re.M)
 
 
@@ -79,6 +83,15 @@ def count_unittest(text):
     return Counts(total - failed - skipped, failed, skipped)
 
 
+def count_pytest(text):
+    totals = PYTEST_TOTAL.findall(text)
+    if not totals:
+        return None
+    kinds = {kind: int(number) for number, kind in re.findall(r"(\d+) ([a-z]+)", totals[-1])}
+    failed = sum(kinds.get(kind, 0) for kind in PYTEST_FAILED)
+    return Counts(kinds.get("passed", 0) + kinds.get("xfailed", 0), failed, kinds.get("skipped", 0))
+
+
 def count_test(test):
     """The cases of one Meson test; an executable that failed without a failed case (a crash, a
     time-out, a sanitizer's report) adds one failure."""
@@ -87,7 +100,7 @@ def count_test(test):
     if result == "SKIP":
         return Counts(0, 0, 1)
     bad = result not in ("OK", "EXPECTEDFAIL")
-    counts = count_gtest(text) or count_lit(text) or count_unittest(text)
+    counts = count_gtest(text) or count_lit(text) or count_unittest(text) or count_pytest(text)
     if counts is None:
         return Counts(0, 1, 0) if bad else Counts(1, 0, 0)
     if bad and counts.failed == 0:
@@ -103,6 +116,9 @@ def skip_reasons(test):
         return [lines[-1] if lines else "no reason printed"]
     if count_gtest(text):
         reasons, silent = GTEST_REASON.findall(text), "no reason printed"
+    elif count_pytest(text) and not count_lit(text) and not count_unittest(text):
+        reasons = [reason for number, reason in PYTEST_REASON.findall(text) for _ in range(int(number))]
+        silent = "no reason printed"
     else:
         reasons, silent = [], "a case of " + ("lit" if count_lit(text) else "unittest")
     return reasons + [silent] * (count_test(test).skipped - len(reasons))

@@ -31,6 +31,14 @@ FW_SKIP(.test = "t",  .reason = "skipped: no *",    .when = "everywhere") // too
 FW_SKIP(.test = "t*", .reason = "a case of lit",    .when = "AddressSanitizer")
 """
 LIT = "Testing Time: 0.1s\n\nTotal Discovered Tests: 7\n  Unsupported: 1 (14.29%)\n  Passed     : 5 (71.43%)\n  Failed     : 1 (14.29%)\n"
+PYTEST = """......F.s..s
+================== FAILURES ===================
+____ test_step ____
+E   assert 3 passed in 1.0s
+=========================== short test summary info ============================
+SKIPPED [2] tests/test_step.py:21: no CUDA device
+1 failed, 9 passed, 2 skipped, 1 error in 75.21s (0:01:15)
+"""
 
 
 def one(result="OK", stdout="", stderr=""):
@@ -56,6 +64,18 @@ class CountTests(unittest.TestCase):
 
     def test_crash_after_good_cases_is_a_failure(self):
         self.assertEqual(count_tests.count_test(one("FAIL", "[       OK ] A.B (0 ms)\n")), (1, 1, 0))
+
+    def test_pytest_cases(self):
+        self.assertEqual(count_tests.count_test(one("FAIL", PYTEST)), (9, 2, 2))
+        self.assertEqual(count_tests.count_test(one(stdout="..\n2 passed in 0.10s\n")), (2, 0, 0))
+        self.assertEqual(count_tests.count_test(one(stdout="=== 1 passed, 1 warning in 0.10s ===\n")), (1, 0, 0))
+        self.assertEqual(count_tests.count_test(one("FAIL", "..\n2 passed in 0.10s\n")), (2, 1, 0))
+
+    def test_pytest_skips_have_rows(self):
+        status, output = self.closing_line([one(stdout="s.\nSKIPPED [1] a/t.py:2: no CUDA device\n1 passed, 1 skipped in 0.1s\n")])
+        self.assertEqual((status, output.splitlines()[-1]), (0, "1 passed, 0 failed, 1 skipped"))
+        status, output = self.closing_line([one(stdout="s.\nSKIPPED [1] a/t.py:2: no mood\n1 passed, 1 skipped in 0.1s\n")])
+        self.assertEqual((status, output.splitlines()[-1]), (1, "1 passed, 1 failed"))
 
     def test_lit_totals(self):
         self.assertEqual(count_tests.count_test(one("FAIL", LIT)), (5, 1, 1))

@@ -44,7 +44,7 @@ def test_import_does_not_import_torch():
 def test_time_beyond_torch(capsys):
     """Printed; 30 ms are promised, and the bound is a tenth of a second since other programs run on the machine."""
     code = "import torch, time; start = time.perf_counter(); import fusewright; print(time.perf_counter() - start)"
-    best = min(float(python(code, "-W", "ignore").stdout) for _ in range(3)) * 1e3
+    best = min(float(python(code, "-W", "ignore").stdout) for _ in range(2)) * 1e3
     with capsys.disabled():
         print(f"\nimport fusewright behind torch: {best:.1f} ms")
     assert best < 100
