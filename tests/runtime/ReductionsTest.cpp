@@ -73,6 +73,29 @@ void expectReference(const Request &req, const std::vector<fw_tensor> &tensors,
     }
 }
 
+/// What a launch on a GPU takes: a size that only the list has is one reason more why not.
+TEST(Reductions, kernelsSayWhetherTheyAreTheWholeProgram) {
+  Context ctx = context();
+  const std::pair<Op, int> ops[] = {
+      {find(ctx, "scale"), 1},
+      {find(ctx, "adamw"), 1},
+      {find(ctx, "l2norm"), 0},
+      {find(ctx, "clip_by_norm"), 0},
+      {parse(ctx, "op share over elements {\n  in x;  out y\n  y = x/size(all)\n}\n"), 0},
+      {parse(ctx, "op place over elements {\n  in x;  out y\n  y = x + index(tensor)\n}\n"), 0}};
+  for (const auto &[op, isOnePass] : ops) {
+    Program program = compile(ctx, request(op));
+    fw_kernel_info info = {};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(fw_program_kernel(program.get(), 0, &info), FW_OK) << lastError();
+    EXPECT_EQ(info.one_pass, isOnePass) << fw_op_name(op.get());
+    info.one_pass = 7;
+    info.struct_size = 64; // a caller of the first version
+    ASSERT_EQ(fw_program_kernel(program.get(), 0, &info), FW_OK) << lastError();
+    EXPECT_EQ(info.one_pass, 7);
+  }
+}
+
 TEST(Reductions, operandsSayTheirScope) {
   Context ctx = context();
   Request req = request(find(ctx, "clip_by_norm"));
