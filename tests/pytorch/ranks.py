@@ -27,15 +27,18 @@ def serve(rank, size, store, connection, backend):
 
 
 class Ranks:
-    """`size` processes of one process group."""
+    """`size` processes of one process group. A call that fails ends them; the next one starts others."""
 
     def __init__(self, size, backend="gloo"):
+        self.size, self.backend = size, backend
+        self.connections, self.processes = [], []
+
+    def start(self):
         self.folder = tempfile.TemporaryDirectory()
         context = multiprocessing.get_context("spawn")
-        self.connections, self.processes = [], []
-        for rank in range(size):
+        for rank in range(self.size):
             here, there = context.Pipe()
-            arguments = (rank, size, str(Path(self.folder.name) / "store"), there, backend)
+            arguments = (rank, self.size, str(Path(self.folder.name) / "store"), there, self.backend)
             process = context.Process(target=serve, args=arguments, daemon=True)
             process.start()
             self.connections.append(here)
@@ -43,14 +46,13 @@ class Ranks:
 
     def call(self, function, *arguments):
         """function(rank, *arguments) on each rank; the list of what they return. Fails where a rank does."""
+        if not self.processes:
+            self.start()
         for connection in self.connections:
             connection.send((function.__module__, function.__name__, arguments))
         results = []
         for rank, connection in enumerate(self.connections):
-            if not connection.poll(TIMEOUT):
-                self.end()
-                raise AssertionError(f"rank {rank} has not answered in {TIMEOUT} s; got {results}")
-            succeeded, result = connection.recv()
+            succeeded, result = connection.recv() if connection.poll(TIMEOUT) else (False, f"no answer in {TIMEOUT} s")
             if not succeeded:
                 self.end()
                 raise AssertionError(f"rank {rank}: {result}")
@@ -58,9 +60,9 @@ class Ranks:
         return results
 
     def close(self):
-        for connection, process in zip(self.connections, self.processes):
-            if process.is_alive():
-                connection.send(None)
+        """Lets them leave their group."""
+        for connection in self.connections:
+            connection.send(None)
         for process in self.processes:
             process.join(10)
         self.end()
@@ -69,4 +71,7 @@ class Ranks:
         for process in self.processes:
             if process.is_alive():
                 process.terminate()
-        self.folder.cleanup()
+            process.join(10)
+        if self.processes:
+            self.folder.cleanup()
+        self.connections, self.processes = [], []

@@ -84,8 +84,9 @@ def test_order_of_calls(kind):
         scaler.unscale_(optimizer)
     scaler.update()
     scaled(scaler, optimizer)
-    with pytest.raises(RuntimeError, match="closure"):
-        scaler.step(optimizer, closure=lambda: None)
+    for closure in ({"closure": lambda: None}, {}):
+        with pytest.raises(RuntimeError, match="expected a step without closure"):
+            scaler.step(optimizer, *([] if closure else [lambda: None]), **closure)
     optimizer.zero_grad()
     with pytest.raises(AssertionError, match="got none in any of the optimizer's parameters"):
         scaler.step(optimizer)
@@ -108,6 +109,16 @@ def test_order_of_calls(kind):
 def test_options_are_checked_at_once(options, error, text):
     with pytest.raises(error, match=text):
         GradScaler("cpu", **options)
+
+
+@pytest.mark.parametrize("kind", SGDS)
+def test_a_closure_of_none_is_none(kind):
+    scaler, optimizer, (p, _) = trainer(kind=kind)
+    for arguments, named in (([None], {}), ([], {"closure": None})):
+        scaled(scaler, optimizer)
+        scaler.step(optimizer, *arguments, **named)
+        scaler.update()
+    assert p.tolist() == [0.0] * 3
 
 
 def test_float16_gradients_are_not_unscaled_in_place():

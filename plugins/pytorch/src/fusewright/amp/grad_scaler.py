@@ -133,7 +133,7 @@ class GradScaler(TorchNames):
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
-        if "closure" in kwargs:
+        if kwargs.get("closure") is not None or any(map(callable, args)):
             raise RuntimeError("expected a step without closure, got one; step without it, or disable the scaler")
         self._require_scaled("step()")
         record = self._record(optimizer)
