@@ -91,9 +91,18 @@ def lanes_of(optimizer: "Optimizer") -> List[Lane]:
         for parameter in group["params"]:
             device = optimizer._settings.device_of(local(parameter))
             lanes.setdefault((device, options), Lane(optimizer, device, options)).members.append((number, parameter))
+    if not lanes and optimizer._process_group is not None:  # other ranks wait for this one
+        options = optimizer._info.chosen(optimizer.param_groups[0])
+        lanes[None] = Lane(optimizer, device_of_exchanges(optimizer._process_group), options)
     if len(lanes) > 1 and (optimizer._settings.couples_parameters() or optimizer._settings.process_group is not None):
         refuse_lanes(list(lanes.values()))
     return list(lanes.values())
+
+
+def device_of_exchanges(process_group: Any) -> torch.device:
+    """Where a rank without parameters takes part in what its group reduces."""
+    backend = torch.distributed.get_backend(process_group)
+    return torch.device("cuda", torch.cuda.current_device()) if "nccl" in backend else torch.device("cpu")
 
 
 def refuse_lanes(lanes: List[Lane]) -> None:
