@@ -76,26 +76,27 @@ class Torch:
         self.weights = self.masters = parameters
         if settings.dtype != "f32":
             self.masters = [weight.detach().float().requires_grad_() for weight in parameters]
+            for master in self.masters:
+                master.grad = torch.empty_like(master)
         if settings.graph:
             implementation["capturable"] = True
         self.optimizer = torch.optim.AdamW(groups(self.masters), **hypers(settings), **implementation)
         self.scaler = torch.amp.GradScaler(settings.device, enabled=settings.dtype == "f16")
 
+    @torch.no_grad()
     def step(self):
         if self.masters is not self.weights:
-            for master, weight in zip(self.masters, self.weights):
-                master.grad = weight.grad.float()
+            torch._foreach_copy_([master.grad for master in self.masters], [weight.grad for weight in self.weights])
         self.scaler.unscale_(self.optimizer)
         nn.utils.clip_grad_norm_(self.masters, MAX_NORM)
         self.scaler.step(self.optimizer)
         self.scaler.update()
         if self.masters is not self.weights:
-            with torch.no_grad():
-                torch._foreach_copy_(self.weights, self.masters)
+            torch._foreach_copy_(self.weights, self.masters)
 
     def zero_grad(self):
-        for parameter in (*self.weights, *self.masters):
-            parameter.grad = None
+        for weight in self.weights:
+            weight.grad = None
 
 
 MAKERS = {
@@ -220,7 +221,7 @@ def train_all(text, settings):
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--optimizer", choices=("fusewright", "torch", "both"), default="both")
-    parser.add_argument("--dtype", choices=DTYPES, default="f32", help="of the weights (f32)")
+    parser.add_argument("--dtype", choices=DTYPES, default="f32", help="of the weights (f32); few CPUs are fast at f16")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--graph", action="store_true", help="capture a whole step in a CUDA graph")
     for name, value in SIZES["cpu"].items():

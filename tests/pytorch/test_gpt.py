@@ -15,16 +15,16 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SMALL = ["--steps", "48", "--batch", "4", "--context", "24", "--layers", "2", "--width", "32", "--heads", "2", "--write", "20"]
 
 
-def run(*arguments):
+def run(*arguments, device="cpu"):
     # Threads of these sizes only wait for each other.
-    return subprocess.run([sys.executable, EXAMPLES / "gpt.py", "--device", "cpu", *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([sys.executable, EXAMPLES / "gpt.py", "--device", device, *map(str, arguments)], capture_output=True, text=True,
                           env=dict(os.environ, OMP_NUM_THREADS="1"))
 
 
-def train(folder, *arguments):
+def train(folder, *arguments, device="cpu"):
     """What a run writes as JSON, and what it prints."""
     out = folder / "out.json"
-    result = run(*SMALL, "--json", out, *arguments)
+    result = run(*SMALL, "--json", out, *arguments, device=device)
     assert result.returncode == 0, result.stdout + result.stderr
     return json.loads(out.read_text()), result.stdout
 
@@ -35,13 +35,29 @@ def curves(told):
 
 # How far losses may be apart while rounding has not grown yet: both train in f32, or round weights to 8 or 11 bits.
 @pytest.mark.parametrize("dtype, first_steps", [("f32", 2e-5), ("bf16", 2e-2), ("f16", 4e-3)])
-def test_curves_are_those_of_torch(tmp_path, dtype, first_steps):
-    told, printed = train(tmp_path, "--dtype", dtype)
+def test_curves_are_those_of_torch(tmp_path, dtype, first_steps, device):
+    told, printed = train(tmp_path, "--dtype", dtype, device=device)
     ours, torch = curves(told)["fusewright"], curves(told)["torch"]
     assert len(ours) == len(torch) == 48
     assert max(abs(a - b) for a, b in zip(ours[:12], torch[:12])) <= first_steps
     assert told["comparison"]["difference"]["mean"] <= told["comparison"]["noise"]["mean"]
     assert told["comparison"]["noise"]["mean"] > 1e-3
+    assert printed.rstrip().endswith(": equal within noise")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype, first_steps", [("f32", 2e-5), ("bf16", 2e-2), ("f16", 4e-3)])
+def test_steps_of_a_graph_are_those_without(tmp_path, dtype, first_steps):
+    one = ("--optimizer", "fusewright", "--dtype", dtype)
+    eager, graph = (curves(train(tmp_path, *one, *more, device="cuda")[0])["fusewright"] for more in ((), ("--graph",)))
+    assert max(abs(a - b) for a, b in zip(eager[:12], graph[:12])) <= first_steps
+    assert abs(sum(eager[-12:]) - sum(graph[-12:])) / 12 < 0.05
+
+
+@pytest.mark.gpu
+def test_torch_and_ours_in_graphs(tmp_path):
+    told, printed = train(tmp_path, "--graph", "--dtype", "bf16", device="cuda")
+    assert [run["run"] for run in told["runs"]] == ["torch", "torch foreach", "torch, other batches", "fusewright"]
     assert printed.rstrip().endswith(": equal within noise")
 
 
