@@ -147,7 +147,7 @@ def test_an_error_inside_a_scaled_step_leaves_no_scale_behind():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_autocast_training_of_a_small_model(dtype, device):
     if device == "cpu" and dtype == torch.float16 and tuple(map(int, torch.__version__.split(".")[:2])) < (2, 6):
-        pytest.skip("needs float16 autocast on the CPU")
+        pytest.skip("needs torch 2.6: float16 autocast on the CPU")
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1)).to(device)
     optimizer, scaler = AdamW(model.parameters(), lr=1e-2, max_norm=1.0), torch.amp.GradScaler(device)
