@@ -168,8 +168,8 @@ def test_disabled_does_nothing():
     assert not pickle.loads(pickle.dumps(scaler)).is_enabled()
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_without_a_gpu_a_scaler_for_one_is_disabled():
+def test_without_a_gpu_a_scaler_for_one_is_disabled(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.warns(UserWarning, match="expected a CUDA device, got none"):
         scaler = GradScaler()
     assert not scaler.is_enabled()
@@ -216,11 +216,11 @@ def test_state_names_the_parameter(kind):
     assert (scaler.state().tensor, scaler.state().parameter) == (1, "1.weight")
 
 
-@pytest.mark.skipif(tuple(map(int, torch.__version__.split(".")[:2])) < (2, 6), reason="needs torch 2.6")
 @pytest.mark.parametrize("kind", SGDS)
 def test_state_takes_names_of_the_optimizer(kind):
     model = torch.nn.Linear(3, 2)
-    optimizer, scaler = kind(model.named_parameters(), lr=0.1), GradScaler("cpu")
+    optimizer, scaler = kind(model.parameters(), lr=0.1), GradScaler("cpu")
+    optimizer.param_groups[0]["param_names"] = ["weight", "bias"]  # as torch 2.6 does with named parameters
     scaler.scale(model(torch.ones(1, 3)).sum()).backward()
     model.bias.grad[1] = math.inf
     scaler.step(optimizer)
