@@ -172,3 +172,43 @@ def test_case_Q01(device):
         optimizer.step()
     assert fusewright.context().counters()["compiles"] == before
     assert optimizer.statistics()["plans_made"] == 1
+
+
+FEATURES = [{}, {"max_norm": 0.5, "guard": True}, {"clip_value": 0.3, "ema_decay": 0.9}, {"low_precision_copy": torch.bfloat16}]
+
+
+@pytest.mark.parametrize("features", FEATURES, ids=lambda features: "-".join(features))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64], ids=str)
+@pytest.mark.parametrize(("name", "arguments"), SETTINGS, ids=NAMES)
+def test_every_written_number_is_within_the_bounds_of_the_evaluator(name, arguments, dtype, features, device):
+    masters = dtype in (torch.float16, torch.bfloat16)
+    params = parameters(SHAPES, dtype, device)
+    optimizer = make(name, params, arguments, master_weights=masters, **features)
+    gradients(params, 0)
+    optimizer.step()  # makes the states
+    (lane,) = optimizer._lanes
+    (table,) = lane.current.values()
+    (kind,) = {key.kind for key in table.keys}
+    request = table.info._request(kind.options, kind.features)
+    for operand, storage in kind.dtypes:
+        request.dtype(operand, storage)
+    operands = request.operands()
+    for t in range(1, 6):
+        gradients(params, t)
+        tensors = [tensor.detach().cpu().clone() for tensor in table._tensors_of(0)]
+        count = table.counters[0]
+        scalars = {key: float(count) + 1 if key == table.programs[0].step else value for key, value in table._scalars_of(0).items()}
+        optimizer.step()
+        expected = request.evaluate(tensors, scalars)
+        entry = [operand["name"] for operand in operands if operand["scope"] != "all"]
+        written = table._tensors_of(0)
+        for operand in operands:
+            if not operand["written"]:
+                continue
+            if operand["scope"] == "all":
+                stored = table.outs[operand["name"]].reshape(1)
+            else:
+                place = entry.index(operand["name"])
+                stored = torch.cat([tensor.flatten() for tensor in written[place:len(entry) * len(params):len(entry)]])
+            values, bounds = (torch.tensor(numbers, dtype=torch.float64) for numbers in expected[operand["name"]])
+            assert torch.all((stored.detach().cpu().double() - values).abs() <= bounds), f"step {t}: {operand['name']}"
