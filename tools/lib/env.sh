@@ -107,6 +107,18 @@ torch_version=2.11.0
 oldest_torch_version=2.4.1
 default_python="${FUSEWRIGHT_PYTHON:-python3}"
 
+# Prints the Python that the oldest torch is tested with, the oldest one that the package supports.
+oldest_python() {
+  local candidate
+  for candidate in "${FUSEWRIGHT_OLDEST_PYTHON:-}" python3.9 "$HOME"/.pyenv/versions/3.9.*/bin/python; do
+    if [[ -n "$candidate" ]] && [[ "$("$candidate" -c 'import sys; print(*sys.version_info[:2])' 2>/dev/null)" == "3 9" ]]; then
+      echo "$candidate"
+      return 0
+    fi
+  done
+  return 1
+}
+
 # torch_folder VERSION [PYTHON]: where tools/install-torch keeps an environment; one for another Python
 # than the default one has a name of its own.
 torch_folder() {
