@@ -67,8 +67,8 @@ TEST(Metadata, OfAdamw) {
   EXPECT_EQ(opInfo.step, "t");
   EXPECT_EQ(opInfo.summary,
             "Adam with decoupled weight decay. Loshchilov & Hutter 2019, algorithm 2.");
-  ASSERT_EQ(opInfo.options.size(), 2u);
-  EXPECT_EQ(opInfo.options[1].values, (std::vector<std::string>{"false", "true"}));
+  ASSERT_EQ(opInfo.options.size(), 3u);
+  EXPECT_EQ(opInfo.options[2].values, (std::vector<std::string>{"false", "true"}));
   EXPECT_EQ(opInfo.outputs(), (std::vector<std::string>{"p", "m", "v"}));
 }
 
@@ -137,7 +137,8 @@ TEST(Metadata, OptionsAreChecked) {
             "expected decoupled or l2 for option 'decay' of op 'adamw', got 'none'; choose one of "
             "its values");
   EXPECT_EQ(fw::render(resolve(*op, {{"nesterov", "true"}}).error()),
-            "expected an option of op 'adamw', got 'nesterov'; its options are decay or amsgrad");
+            "expected an option of op 'adamw', got 'nesterov'; its options are decay, amsgrad or "
+            "maximize");
   EXPECT_EQ(fw::render(resolve(**fw::findShippedOp("cast"), {{"a", "b"}}).error()),
             "expected an option of op 'cast', got 'a'; this op has no options");
 }
