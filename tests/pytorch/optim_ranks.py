@@ -1,4 +1,6 @@
 """What the ranks of test_optim_ranks.py do; each function is called on all of them."""
+import copy
+
 import torch
 import torch.distributed as dist
 
@@ -18,6 +20,8 @@ def empty_groups(rank):
     params = parameters([(4,)], device=device) if rank == 0 else []
     optimizer = AdamW([{"params": params}], max_norm=1.0, guard=True, process_group=dist.group.WORLD)
     for value in (2.0, float("nan"), 0.5):
+        if value == 0.5:
+            params, optimizer = copy.deepcopy((params, optimizer))  # has the same group
         for p in params:
             p.grad = torch.full_like(p, value)
         optimizer.step()

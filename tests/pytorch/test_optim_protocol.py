@@ -177,6 +177,32 @@ def test_parameters_that_are_swapped_in_place_are_seen():
     assert count(optimizer, q) == 1 and torch.all(q < 0)
 
 
+def test_a_single_element_that_is_swapped_for_its_equal_is_seen():
+    """The one kind of tensors whose == is a bool."""
+    params = parameters([(1,), (3,)])
+    optimizer = SGD(params, lr=1.0)
+    gradients(params, 1)
+    optimizer.step()
+    twin = torch.nn.Parameter(params[0].detach().clone())
+    twin.grad = torch.ones(1)
+    old, before = bits(params[0]), twin.item()
+    optimizer.param_groups[0]["params"][0] = twin
+    optimizer.step()
+    assert twin.item() == before - 1 and torch.equal(bits(params[0]), old)
+
+
+def test_parameters_of_odd_layouts_that_change_shape_are_followed():
+    wide = torch.ones(4, 8)
+    p = torch.nn.Parameter(wide[:, ::2])
+    optimizer = SGD([p], lr=1.0)
+    for data in (wide[:, ::2], torch.ones(3, 6)[:, ::3], torch.ones(5)):
+        p.grad = None
+        p.data = data
+        p.grad = torch.ones(p.shape)
+        optimizer.step()
+        assert torch.all(p == data) and torch.all(p == 0)
+
+
 def test_parameters_whose_memory_moves_are_followed():
     params = parameters([(3, 4), (5,)])
     alone = copies(params)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import torch
 import torch.autograd.profiler as profiler
@@ -63,6 +63,7 @@ class Optimizer(Saving):
         """What is made anew after a load, a copy, or a change of parameters."""
         self._lanes: Optional[List[Lane]] = None
         self._lists: List[List[torch.Tensor]] = []
+        self._singles: List[Tuple[int, int, torch.Tensor]] = []
         self._last_skipped: List[torch.Tensor] = []
         self._last_norm: Optional[torch.Tensor] = None
         self._is_arena_known = False
@@ -105,6 +106,8 @@ class Optimizer(Saving):
         lanes = lanes_of(self)
         self._world = world_of(self)
         self._lists = [list(group["params"]) for group in self.param_groups]
+        self._singles = [(number, place, parameter) for number, parameters in enumerate(self._lists)
+                         for place, parameter in enumerate(parameters) if parameter.numel() == 1]
         if self._arena is not None:
             self._enter_arena()
         self._lanes = lanes
@@ -117,10 +120,13 @@ class Optimizer(Saving):
             return True
         try:
             for group, known in zip(groups, lists):
-                if group["params"] != known:  # identity decides; another tensor's == is no bool
+                if group["params"] != known:  # identity decides; what == gives for another tensor is no bool
                     return True
         except RuntimeError:
             return True
+        for number, place, parameter in self._singles:  # but for one element it is
+            if groups[number]["params"][place] is not parameter:
+                return True
         return False
 
     # -- the step
@@ -134,7 +140,8 @@ class Optimizer(Saving):
         self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
         return None
 
-    step.hooked = True  # type: ignore[attr-defined]  # torch's wrapper costs more than the step; hooks and profiler are served by _step_aloud
+    # torch's wrapper costs more than the step: hooks and profiler are served by _step_aloud.
+    step.hooked = True  # type: ignore[attr-defined]
 
     def _is_listened_to(self) -> bool:
         return bool(self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks

@@ -1,6 +1,7 @@
 """State dicts with torch.optim's names and shapes, loaded with their own dtypes; copies and pickles of optimizers."""
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
@@ -191,8 +192,18 @@ class Saving(torch.optim.Optimizer):
 
     # -- copies and pickles: plans are left behind
 
+    def __deepcopy__(self, memo: Dict[int, Any]) -> "Saving":
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin.__setstate__(copy.deepcopy(Saving.__getstate__(self), memo))
+        twin._use_group(self._settings.process_group)
+        return twin
+
+    def _use_group(self, process_group: Any) -> None:
+        self._settings.process_group = self._process_group = process_group
+
     def __getstate__(self) -> Dict[str, Any]:
-        settings = replace(self._settings, process_group=None)  # a live connection
+        settings = replace(self._settings, process_group=None)  # a live connection: a pickle is of one process
         return {**torch.optim.Optimizer.__getstate__(self), "_settings": settings, "_source": self._info.source}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ class Handled:
         away = shard.device != device
         pinned = away and device.type == "cpu"
         self.owner = owner
-        self.form = self._form(gradient)
+        self.form = self._form(shard, gradient)
         self.parameter_copy: Optional[torch.Tensor] = None
         self.gradient_copy: Optional[torch.Tensor] = None
         if away or not is_direct(shard):
@@ -38,15 +38,15 @@ class Handled:
             self.gradient_copy = laid_out_like(kernel_layout, gradient.dtype, device, pinned)
 
     @staticmethod
-    def _form(gradient: torch.Tensor) -> Tuple[Any, ...]:
-        return gradient.dtype, gradient.device, gradient.shape, significant_strides(gradient)
+    def _form(*tensors: torch.Tensor) -> List[Any]:
+        return [(tensor.dtype, tensor.device, tensor.shape, significant_strides(tensor)) for tensor in tensors]
 
     def gradient(self) -> Optional[torch.Tensor]:
-        """The gradient of now, or None where the plan does not fit it any more."""
+        """The gradient of now, or None where the plan does not fit it or the parameter any more."""
         gradient = local_gradient(self.owner)
         if gradient is None or gradient.layout != torch.strided:
             return None
-        return gradient if self._form(gradient) == self.form else None
+        return gradient if self._form(local(self.owner), gradient) == self.form else None
 
 
 class HandledGroup:
