@@ -275,3 +275,18 @@ def test_features_that_an_op_has_not_are_told(tmp_path):
     gradients(params, 1)
     recipe(params, **EVERYTHING).step()  # all of them suit it
     assert torch.isfinite(params[0]).all()
+
+
+def test_masters_that_are_left_out_for_a_while_start_anew():
+    """A float32 parameter beside a narrow one has a master; with options of its own it has none, and later one of then."""
+    wide, narrow = parameters([(3,)]) + parameters([(4,)], torch.bfloat16)
+    (alone,) = copies([wide])
+    optimizer = AdamW([{"params": [wide]}, {"params": [narrow]}], lr=0.1, master_weights=True)
+    reference = AdamW([alone], lr=0.1)
+    for t in range(6):
+        optimizer.param_groups[0]["maximize"] = reference.param_groups[0]["maximize"] = t in (2, 3)
+        gradients([wide, narrow], t)
+        alone.grad = wide.grad.clone()
+        optimizer.step()
+        reference.step()
+        assert same(wide, alone) and ("master_param" in optimizer.state[wide]) == (t not in (2, 3))

@@ -78,6 +78,23 @@ def test_torchs_device_forms_go_both_ways(form):
     assert float(third.state[params[0]]["step"]) == 12
 
 
+@pytest.mark.parametrize("name", ["AdamW", "Adam", "SGD"])
+def test_torchs_fused_form_on_the_cpu(name):
+    arguments = {"lr": 0.05, "momentum": 0.9} if name == "SGD" else {"lr": 0.05}
+    params = parameters(SHAPES)
+    alone = copies(params)
+    reference = theirs(name, alone, {**arguments, "fused": True})
+    train(reference, 1, 10)
+    for number, make in enumerate((theirs, ours, theirs)):
+        optimizer = make(name, params, {**arguments, "fused": True})
+        if number:
+            optimizer.load_state_dict(saved)
+        train(optimizer, 1 + 3 * number, 4 + 3 * number)
+        saved = through_file(optimizer.state_dict())
+        assert saved["param_groups"][0]["fused"] is True
+    close(params, alone, 9)
+
+
 @pytest.mark.parametrize(("name", "arguments"), SETTINGS, ids=NAMES)
 @pytest.mark.parametrize("stop", [0, 1, 7])
 def test_resume_equals_the_uninterrupted_run_to_the_bit(name, arguments, stop, device):

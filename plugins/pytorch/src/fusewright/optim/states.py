@@ -8,7 +8,7 @@ import torch
 
 from ..distributed import local_tensor as local
 from .layouts import laid_out_like, wrapped_like
-from .metadata import OpInfo, Options
+from .metadata import ADDED, OpInfo, Options
 from .settings import Settings
 
 STEP = "step"
@@ -92,6 +92,8 @@ def complete(state: State, parameter: torch.Tensor, info: OpInfo, settings: Sett
              features: Tuple[str, ...]) -> List[str]:
     """Makes the states that are missing, and gives their names."""
     shard, device, made = local(parameter), settings.device_of(local(parameter)), []
+    if "master" not in features:
+        dict.pop(state, ADDED["master"], None)  # it would not follow the parameter
     for operand in state_operands(info, options, features):
         name = info.state_name(operand["name"])
         if state.get(name) is None:
