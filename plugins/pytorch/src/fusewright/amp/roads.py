@@ -28,7 +28,7 @@ class Stage(Enum):
 class Record:
     """An optimizer since the last update."""
 
-    __slots__ = ("optimizer", "is_ours", "stage", "found", "made")
+    __slots__ = ("optimizer", "is_ours", "stage", "found", "made", "_hook")
 
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer
@@ -36,15 +36,24 @@ class Record:
         self.stage = Stage.READY
         self.found: List[Report] = []  # by unscale_ or a look ahead of the step
         self.made: List[Report] = []  # by the step itself
+        self._hook: Any = None
 
     def claim(self) -> None:
-        """Torch's scaler is refused until the update."""
-        if self.is_ours:
-            self.optimizer._claimed = _CLAIMED
+        """A step by torch's scaler is refused until the update."""
+        if self.is_ours and self._hook is None:
+            self._hook = self.optimizer.register_step_pre_hook(_refuse_torchs_scaler)
 
     def leave(self) -> None:
-        if self.is_ours:
-            self.optimizer._claimed = None
+        if self._hook is not None:
+            self._hook.remove()
+            self._hook = None
+
+
+def _refuse_torchs_scaler(optimizer: Any, *_: Any) -> None:
+    if "found_inf" in optimizer.__dict__:
+        for name in ("found_inf", "grad_scale"):  # torch leaves them where a step fails
+            optimizer.__dict__.pop(name, None)
+        raise RuntimeError(_CLAIMED)
 
 
 def worst(numbers: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
