@@ -197,7 +197,7 @@ def scale_dtensors(rank, bad_rank, foreign):
     parameters = [torch.nn.Parameter(sharded(x, mesh, [Shard(0)])) for x in full_list(0)]
     make = torch.optim.SGD if foreign else optim.SGD
     optimizer = make(parameters, lr=0.5)
-    scaler = GradScaler(kind_of(), init_scale=8.0, process_group=dist.group.WORLD if foreign else None)
+    scaler = GradScaler(kind_of(), init_scale=8.0)
     scaler.scale(torch.ones((), device=mesh.device_type))
     changes = []
     for step in range(3):
@@ -212,6 +212,30 @@ def scale_dtensors(rank, bad_rank, foreign):
         scaler.update()
         changes.append([not torch.equal(local_tensor(p.detach()), q) for p, q in zip(parameters, before) if q.numel()])
     return changes, scaler.get_scale(), [full(p).tolist() for p in parameters]
+
+
+def scale_mixed(rank, bad_rank, foreign, unscales):
+    """Parameters that are sharded in several ways, and plain ones, under a scaler; one rank's part is bad."""
+    mesh = mesh_of(2, 2)
+    layouts = [[Replicate(), Shard(0)], [Shard(0), Shard(0)], None, [Shard(0), Replicate()], [Replicate(), Replicate()]]
+
+    def lay(x, layout):
+        return x.to(mesh.device_type) if layout is None else sharded(x, mesh, layout)
+
+    parameters = [torch.nn.Parameter(lay(x, layout)) for x, layout in zip(full_list(0), layouts)]
+    optimizer = (torch.optim.SGD if foreign else optim.SGD)(parameters, lr=0.5)
+    scaler = GradScaler(kind_of(), init_scale=8.0)
+    scaler.scale(torch.ones((), device=mesh.device_type))
+    for p, g, layout in zip(parameters, full_list(1), layouts):
+        p.grad = lay(g * 8, layout)
+    if rank == bad_rank:
+        local_gradient(parameters[3]).view(-1)[5] = math.nan
+    before = [local_tensor(p.detach()).clone() for p in parameters]
+    if unscales:
+        scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+    return [torch.equal(local_tensor(p.detach()), q) for p, q in zip(parameters, before) if q.numel()], scaler.get_scale()
 
 
 def refuse_layouts(rank):

@@ -140,9 +140,7 @@ def test_other_optimizers_decide_by_the_scalers_group(two, bad):
 
 
 @pytest.mark.gpu
-def test_gloo_carries_numbers_of_one_gpu(backend):
-    if backend != "gloo":
-        pytest.skip("needs Gloo")
+def test_gloo_carries_numbers_of_one_gpu():
     ranks = Ranks(2)
     try:
         options = {"guard": True, "max_norm": 3.0}
@@ -204,21 +202,28 @@ def test_a_scaler_over_shards(two, bad, foreign):
         close(p, q, 1e-5)
 
 
+@pytest.mark.parametrize("foreign, unscales", [(True, False), (True, True), (False, True)])
+@pytest.mark.parametrize("bad", [None, 0, 3])
+def test_one_decision_for_parameters_in_several_layouts(four, bad, foreign, unscales):
+    for is_same, scale in four.call(rank_steps.scale_mixed, bad, foreign, unscales):
+        assert is_same == [bad is not None] * len(is_same) and scale == (8.0 if bad is None else 4.0)
+
+
 def test_what_would_count_twice_is_refused(two):
     first, second = two.call(rank_steps.refuse_layouts)
     assert len(first) == 4 and [t[:20] for t in first] == [t[:20] for t in second]
 
 
-@pytest.mark.parametrize("with_arena", [False, True])
-@pytest.mark.parametrize("options", [{}, {"max_norm": 0.05}], ids=str)
-def test_fully_sharded_models(two, backend, options, with_arena):
-    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 6):
-        pytest.skip("needs torch 2.6")
-    for whole, ours in two.call(rank_steps.train_fsdp, options, with_arena):
-        close(ours[1], whole[1], 1e-5)
-        assert ours[2] == whole[2] == 0
-        for a, b in zip(ours[0], whole[0]):
-            close(a, b, 1e-4)
+if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6):  # has fully_shard
+
+    @pytest.mark.parametrize("with_arena", [False, True])
+    @pytest.mark.parametrize("options", [{}, {"max_norm": 0.05}], ids=str)
+    def test_fully_sharded_models(two, options, with_arena):
+        for whole, ours in two.call(rank_steps.train_fsdp, options, with_arena):
+            close(ours[1], whole[1], 1e-5)
+            assert ours[2] == whole[2] == 0
+            for a, b in zip(ours[0], whole[0]):
+                close(a, b, 1e-4)
 
 
 def test_a_loss_may_be_a_dtensor(two):
