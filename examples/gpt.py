@@ -12,6 +12,7 @@ noise that the difference of the two curves is held against. Exit status 1 where
 """
 import argparse
 import contextlib
+import importlib.util
 import math
 import os
 import statistics
@@ -241,6 +242,8 @@ def options():
 
 def refuse(settings):
     """Ends the program where the options do not go together."""
+    if settings.optimizer != "torch" and not importlib.util.find_spec("fusewright"):
+        report.fail("the package fusewright", "none", "install it, or set PYTHONPATH to build/plugins/pytorch/stage")
     if settings.device == "cuda" and not torch.cuda.is_available():
         report.fail("a GPU for --device cuda", "none that torch sees", "take --device cpu")
     if settings.graph and settings.device != "cuda":

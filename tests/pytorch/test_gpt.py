@@ -76,12 +76,25 @@ def test_same_seed_gives_the_same_losses(tmp_path):
     assert first != other
 
 
-def test_torch_alone_needs_no_fusewright(tmp_path):
+def with_path(path, *arguments):
+    return subprocess.run([sys.executable, EXAMPLES / "gpt.py", "--device", "cpu", *SMALL, *arguments], capture_output=True, text=True,
+                          env=dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=str(path)))
+
+
+def test_torch_alone_needs_no_package(tmp_path):
     (tmp_path / "fusewright.py").write_text("raise ImportError('not to be imported')\n")
-    result = subprocess.run([sys.executable, EXAMPLES / "gpt.py", "--device", "cpu", *SMALL, "--optimizer", "torch"], capture_output=True,
-                            text=True, env=dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=str(tmp_path)))
+    result = with_path(tmp_path, "--optimizer", "torch")
     assert result.returncode == 0, result.stderr
     assert re.search(r"^torch +\d\.\d{4} ", result.stdout, re.M)
+
+
+def test_missing_package_is_told(tmp_path):
+    result = with_path(tmp_path)
+    if "PYTHONPATH" not in os.environ:  # the package is installed, and no path hides it
+        assert result.returncode == 0, result.stderr
+        return
+    assert (result.returncode, result.stderr) == (
+        2, "error: expected the package fusewright, got none; install it, or set PYTHONPATH to build/plugins/pytorch/stage\n")
 
 
 def test_plot_is_drawn_or_the_lack_of_matplotlib_is_told(tmp_path):
