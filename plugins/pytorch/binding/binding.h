@@ -62,16 +62,19 @@ PyObject *raise_error(fw_status code, const char *remedy, const char *format, ..
  */
 
 typedef struct {
-  PyObject_HEAD fw_context *handle;
+  PyObject ob_base; /* PyObject_HEAD */
+  fw_context *handle;
 } ContextObject;
 
 typedef struct {
-  PyObject_HEAD ContextObject *context;
+  PyObject ob_base; /* PyObject_HEAD */
+  ContextObject *context;
   fw_op *handle;
 } OpObject;
 
 typedef struct {
-  PyObject_HEAD ContextObject *context;
+  PyObject ob_base; /* PyObject_HEAD */
+  ContextObject *context;
   fw_request *handle;
   int busy; /* a compile runs without the GIL, and a request belongs to one thread */
 } RequestObject;
@@ -83,20 +86,24 @@ typedef struct {
 } operand;
 
 typedef struct {
-  PyObject_HEAD fw_program *handle;
+  PyObject ob_base; /* PyObject_HEAD */
+  fw_program *handle;
   ContextObject *context;
   size_t operand_count;
   operand *operands;
 } ProgramObject;
 
 typedef struct {
-  PyObject_HEAD fw_scaler *handle;
+  PyObject ob_base; /* PyObject_HEAD */
+  fw_scaler *handle;
   int32_t device;
   int32_t device_id;
+  int busy;
 } ScalerObject;
 
 typedef struct {
-  PyObject_HEAD PyObject *tensor;
+  PyObject ob_base; /* PyObject_HEAD */
+  PyObject *tensor;
 } CounterObject;
 
 extern PyTypeObject *context_type, *op_type, *request_type, *program_type, *plan_type, *scaler_type,

@@ -32,7 +32,8 @@ typedef struct {
 } plan_watch;
 
 typedef struct {
-  PyObject_HEAD fw_plan *handle;
+  PyObject ob_base; /* PyObject_HEAD */
+  fw_plan *handle;
   ContextObject *context;
   plan_group *groups;
   size_t group_count;

@@ -104,6 +104,15 @@ static void scaler_dealloc(ScalerObject *self) {
 /* ---- Methods ------------------------------------------------------------------------------------
  */
 
+/* A wait runs without the GIL, and a scaler belongs to one thread at a time. */
+static int is_free(const ScalerObject *self) {
+  if (!self->busy)
+    return 1;
+  raise_error(FW_USAGE, "use a scaler in one thread",
+              "expected a scaler that nobody else uses, got one that another thread waits for");
+  return 0;
+}
+
 static PyObject *scaler_scalar(ScalerObject *self, PyObject *unused) {
   (void)unused;
   Py_INCREF(self);
@@ -121,7 +130,7 @@ static PyObject *scaler_scale_tensor(ScalerObject *self, PyObject *unused) {
 }
 
 static PyObject *scaler_claim(ScalerObject *self, PyObject *owner) {
-  if (check(fw_scaler_claim(self->handle, owner)) < 0)
+  if (!is_free(self) || check(fw_scaler_claim(self->handle, owner)) < 0)
     return NULL;
   Py_RETURN_NONE;
 }
@@ -153,7 +162,7 @@ static PyObject *scaler_update(ScalerObject *self, PyObject *const *args, Py_ssi
   PyObject *given[2];
   const void *reports[MOST_REPORTS];
   fw_stream stream;
-  if (take_arguments("update", args, count, keywords, names, 2, given) < 0 ||
+  if (!is_free(self) || take_arguments("update", args, count, keywords, names, 2, given) < 0 ||
       take_stream(given[1], &stream) < 0)
     return NULL;
   PyObject *tensors = PySequence_Tuple(given[0]);
@@ -180,7 +189,7 @@ static const char *outcome_name(int32_t outcome) {
 static PyObject *scaler_read(ScalerObject *self, PyObject *unused) {
   (void)unused;
   fw_scaler_state s = {.struct_size = sizeof s};
-  if (check(fw_scaler_read(self->handle, &s)) < 0)
+  if (!is_free(self) || check(fw_scaler_read(self->handle, &s)) < 0)
     return NULL;
   return Py_BuildValue(
       "{sssLsKsKsKsKsKsKsdsd}", "outcome", outcome_name(s.outcome), "tensor", (long long)s.tensor,
@@ -193,10 +202,13 @@ static PyObject *scaler_read(ScalerObject *self, PyObject *unused) {
 static PyObject *scaler_wait(ScalerObject *self, PyObject *given) {
   fw_stream stream;
   fw_status status;
-  if (take_stream(given, &stream) < 0)
+  if (!is_free(self) || take_stream(given, &stream) < 0)
     return NULL;
+  self->busy = 1;
   Py_BEGIN_ALLOW_THREADS status = fw_scaler_wait(self->handle, stream);
-  Py_END_ALLOW_THREADS if (check(status) < 0) return NULL;
+  Py_END_ALLOW_THREADS self->busy = 0;
+  if (check(status) < 0)
+    return NULL;
   Py_RETURN_NONE;
 }
 
@@ -204,7 +216,7 @@ static PyObject *scaler_save(ScalerObject *self, PyObject *given) {
   fw_scalar numbers[MOST_NUMBERS];
   fw_stream stream;
   size_t count;
-  if (take_stream(given, &stream) < 0)
+  if (!is_free(self) || take_stream(given, &stream) < 0)
     return NULL;
   for (size_t i = 0; i < MOST_NUMBERS; ++i)
     numbers[i] = (fw_scalar){.struct_size = sizeof *numbers};
@@ -250,7 +262,7 @@ static PyObject *scaler_load(ScalerObject *self, PyObject *const *args, Py_ssize
   static const char *const names[] = {"state", "stream", NULL};
   PyObject *given[2];
   fw_stream stream;
-  if (take_arguments("load", args, count, keywords, names, 2, given) < 0 ||
+  if (!is_free(self) || take_arguments("load", args, count, keywords, names, 2, given) < 0 ||
       take_stream(given[1], &stream) < 0 || load(self, given[0], stream) < 0)
     return NULL;
   Py_RETURN_NONE;
