@@ -253,6 +253,11 @@ def refuse_layouts(rank):
     texts.append(refused(lambda: groups_of(partial), "expected a tensor that is sharded or replicated"))
     parts.grad = sharded(x, mesh, [Replicate()])
     texts.append(refused(lambda: local_gradient(parts), "expected a gradient with the placements of its parameter"))
+    for other in (replicated, torch.nn.Parameter(torch.ones(3, device=mesh.device_type))):
+        whole = torch.nn.Parameter(sharded(x, mesh, [Shard(0)]))
+        whole.grad, other.grad = torch.ones_like(whole), torch.ones_like(other)
+        optimizer = optim.AdamW([whole, other], max_norm=1.0)  # the other's gradient would count once per rank
+        texts.append(refused(optimizer.step, "whose parts are on the same ranks, for a common norm", "for parameter 1"))
     assert groups_of(parts) != () and groups_of(replicated) == () and groups_of(x) == ()
     return texts
 

@@ -9,6 +9,7 @@ import torch
 
 from ..distributed import AllReduce, check_shards, groups_of
 from ..distributed import local_tensor as local
+from ..distributed import world_of as world_of_parts
 from .entries import check
 from .layouts import gradient_of
 from .metadata import Options
@@ -118,8 +119,4 @@ def world_of(optimizer: "Optimizer") -> Optional[AllReduce]:
     if group is not None:
         check_shards(parameters, group)
         return AllReduce(group)
-    groups = {groups_of(parameter) for parameter in parameters} - {()}
-    if len(groups) > 1 and optimizer._settings.couples_parameters():
-        raise RuntimeError(f"expected parameters that are sharded over the same ranks, for a common norm or a common decision to "
-                           f"skip, got {len(groups)} sets of ranks; use an optimizer for each")
-    return AllReduce(list(groups.pop())) if len(groups) == 1 else None
+    return world_of_parts(parameters, adds=optimizer._settings.max_norm is not None)
