@@ -59,9 +59,9 @@ private:
         .Case([&](fuse::ReadOp read) { return Input({Kind::Operand, place(read.getOperand())}); })
         .Case([&](fuse::SizeOp size) {
           const bool ofTensor = size.getOf().getLevel() == fuse::ScopeLevel::Tensor;
-          return Input({ofTensor ? Kind::TensorSize : Kind::AllSize});
+          return Input(jit::ScalarInput{ofTensor ? Kind::TensorSize : Kind::AllSize});
         })
-        .Case([&](fuse::IndexOp) { return Input({Kind::TensorIndex}); })
+        .Case([&](fuse::IndexOp) { return Input(jit::ScalarInput{Kind::TensorIndex}); })
         .Default([](Operation *) { return Input(); });
   }
 
