@@ -15,8 +15,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-# What every Linux has, or must answer for itself.
-NOT_STUBBED = re.compile(r"(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|gomp|util|z)\.so|ld-linux|libcuda\.so)")
+# NVIDIA's libraries, but for the driver's.
+STUBBED = re.compile(r"lib(cu|nv|nccl)(?!da\.so)")
 # Functions of CUDA libraries that are wanted without a version, so of no library by name.
 UNVERSIONED = re.compile(r"(cu[A-Z]|cu(da|blas|dnn|fft|rand|solver|sparse|file|pti)|_*cuda|nccl|nvrtc|nvtx|nvJit|nvshmem|nvml)")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
@@ -43,7 +43,7 @@ class Wanted:
 
     def _read_needs(self, library, folder):
         missing = [name for name in NEEDED.findall(readelf("-d", library))
-                   if not NOT_STUBBED.match(name) and not (folder / name).exists()]
+                   if STUBBED.match(name) and not (folder / name).exists()]
         for name in missing:
             self.users[name].add(library.name)
         file = ""
