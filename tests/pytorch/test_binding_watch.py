@@ -1,5 +1,8 @@
 """Plan.watch and Plan.step: every way in which a gradient or a parameter may have moved."""
 import copy
+import gc
+import sys
+import weakref
 
 import pytest
 import torch
@@ -159,7 +162,7 @@ def test_watch_takes_what_the_plan_was_made_of(context):
     check_error("USAGE", ["for p, got others"], lambda: work.plan.watch(0, "p", work.parameters[::-1]))
     check_error("USAGE", ["group below 1"], lambda: work.plan.watch(1, "p", []))
     check_error("USAGE", ["'w'"], lambda: work.plan.watch(0, "w", []))
-    with pytest.raises(ValueError, match="None or 'grad'"):
+    with pytest.raises(ValueError, match="'grad' or 'address', got 'data'"):
         work.plan.watch(0, "p", work.parameters, "data")
     with pytest.raises(TypeError, match="torch.Tensor"):
         work.plan.watch(0, "p", [1, 2, 3, 4])
@@ -213,3 +216,34 @@ def test_current_stream():
             _C.current_stream(0)
     with pytest.raises(ValueError):
         _C.current_stream(-1)
+
+
+def watch_addresses(work):
+    """The watches of an optimizer whose gradients need no look."""
+    work.plan.watch(0, "p", work.parameters, "address")
+    work.plan.watch(0, "g", work.parameters, "grad")
+    return work
+
+
+def test_addresses_follow_parameters(context):
+    work = watch_addresses(AdamW(context, SHAPES, scalars={"lr": 0.01}))
+    check_step(work, 1)
+    work.parameters[0].data = torch.randn(4, 6)
+    check_step(work, 2)
+    work.parameters[3].data = torch.randn(10, 5)[::2]
+    work.parameters[3].grad = None
+    check_left_out(work, 2)
+
+
+def test_addresses_keep_parameters_no_longer_than_the_plan(context):
+    work = watch_addresses(AdamW(context, SHAPES, scalars={"lr": 0.01}))
+    storages = [parameter.untyped_storage() for parameter in work.parameters]
+    counts = [sys.getrefcount(storage) for storage in storages]
+    watched = [weakref.ref(parameter) for parameter in work.parameters]
+    work.parameters.clear()
+    assert all(parameter() is not None for parameter in watched)
+    del work
+    gc.collect()
+    assert [parameter() for parameter in watched] == [None] * len(SHAPES)
+    assert [sys.getrefcount(storage) for storage in storages] <= counts
+

@@ -19,13 +19,15 @@ typedef struct {
   PyObject *held; /* what scalars of the group read */
 } plan_group;
 
-/* The owners' own addresses or, `of_gradients`, those of their gradients. */
+/* The owners' own addresses or, `of_gradients`, those of their gradients. With handles a look asks
+   for addresses alone. */
 typedef struct {
   size_t group;
   size_t operand; /* of the program's */
   size_t count;
   int of_gradients;
   PyObject **owners;
+  void **handles;   /* NULL: none */
   PyObject **seen;  /* tensors of the last look; never dereferenced */
   void **addresses; /* that the plan has */
   void **found;     /* by the look that is under way */

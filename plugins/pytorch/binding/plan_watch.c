@@ -6,8 +6,6 @@
 
 enum { MOST_WATCHES = 63, GONE = 1 };
 
-/* No C++ references to the owners (torch's handles): a cycle through one is never collected. */
-
 /* ---- Making -------------------------------------------------------------------------------------
  */
 
@@ -16,6 +14,10 @@ static void free_watch(plan_watch *watch) {
     if (watch->owners)
       Py_XDECREF(watch->owners[i]);
   }
+  for (size_t i = 0; watch->handles && i < watch->count; ++i)
+    if (watch->handles[i])
+      torch.delete_handle(watch->handles[i]);
+  PyMem_Free(watch->handles);
   PyMem_Free(watch->owners);
   PyMem_Free(watch->seen);
   PyMem_Free(watch->addresses);
@@ -82,13 +84,35 @@ static int fill_owners(plan_watch *watch, PyObject *owners, const plan_group *gr
 
 static int look(PlanObject *self, plan_watch *watch);
 
-static int take_attribute(PyObject *attribute, int *of_gradients) {
-  *of_gradients = attribute && attribute != Py_None;
-  if (!*of_gradients ||
-      (PyUnicode_Check(attribute) && PyUnicode_CompareWithASCIIString(attribute, "grad") == 0))
+/* What a watch looks at. */
+enum { WHOLE, GRADIENT, ADDRESS };
+
+static int take_attribute(PyObject *attribute, int *out) {
+  static const char *const names[] = {NULL, "grad", "address"};
+  *out = WHOLE;
+  if (!attribute || attribute == Py_None)
     return 0;
-  PyErr_Format(PyExc_ValueError, "expected attribute to be None or 'grad', got %R", attribute);
+  for (int i = GRADIENT; i <= ADDRESS; ++i)
+    if (PyUnicode_Check(attribute) && PyUnicode_CompareWithASCIIString(attribute, names[i]) == 0) {
+      *out = i;
+      return 0;
+    }
+  PyErr_Format(PyExc_ValueError, "expected attribute to be None, 'grad' or 'address', got %R",
+               attribute);
   return -1;
+}
+
+/* A watch without them looks at its owners whole. */
+static int make_handles(plan_watch *watch, PyObject *owners) {
+  PyObject *list = PySequence_List(owners), *capsules = NULL;
+  if (list)
+    capsules = PyObject_CallFunctionObjArgs(torch.make_handles, list, NULL);
+  Py_XDECREF(list);
+  watch->handles = capsules ? zeroed(watch->count + 1, sizeof *watch->handles) : NULL;
+  for (size_t i = 0; watch->handles && i < watch->count; ++i)
+    watch->handles[i] = PyCapsule_GetPointer(PyList_GetItem(capsules, (Py_ssize_t)i), NULL);
+  Py_XDECREF(capsules);
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* The first look fills in what later ones compare with; tensors that the plan was not made of are
@@ -115,11 +139,13 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
   static const char *const names[] = {"group", "operand", "owners", "attribute", NULL};
   PyObject *given[4];
   plan_watch watch = {0};
+  int looks_at;
   if (!plan_is_free(self) || take_arguments("watch", args, count, keywords, names, 3, given) < 0 ||
       take_index(given[0], "group", &watch.group) < 0 ||
       find_operand(self, watch.group, given[1], &watch.operand) < 0 ||
-      take_attribute(given[3], &watch.of_gradients) < 0 || find_torch() < 0)
+      take_attribute(given[3], &looks_at) < 0 || find_torch() < 0)
     return NULL;
+  watch.of_gradients = looks_at == GRADIENT;
   if (self->watch_count == MOST_WATCHES)
     return raise_error(FW_USAGE, "make a new plan instead of watching again",
                        "expected at most %d watches of a plan", (int)MOST_WATCHES);
@@ -128,7 +154,8 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
     return NULL;
   plan_watch *place = next_watch(self);
   self->busy = 1;
-  int failed = !place || begin_watch(self, &watch, owners) < 0;
+  int failed = !place || begin_watch(self, &watch, owners) < 0 ||
+               (looks_at == ADDRESS && torch.make_handles && make_handles(&watch, owners) < 0);
   self->busy = 0;
   Py_DECREF(owners);
   if (failed) {
@@ -145,8 +172,7 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
 /* ---- Looking ------------------------------------------------------------------------------------
  */
 
-/* What is new since the last look is looked at as a whole: a lazily negated view says nothing by
- * its layout. */
+/* By a road that says what is wrong, or why the fast one is not to be taken. */
 static int look_at_new(PlanObject *self, const tensor_layout *layout, PyObject *tensor,
                        void **out) {
   tensor_view view;
@@ -165,7 +191,10 @@ static int look_by_exchange(PlanObject *self, plan_watch *watch, size_t i,
     PyErr_Clear();
     return look_at_new(self, layout, tensor, &watch->found[i]);
   }
-  if (tensor != watch->seen[i] || dl.data != watch->addresses[i] || dl.byte_offset || !dl.strides)
+  if (dl.byte_offset || !dl.strides || !dl.data)
+    return look_at_new(self, layout, tensor, &watch->found[i]);
+  /* Of what is new since the last look: a lazily negated view says nothing by its layout. */
+  if ((tensor != watch->seen[i] || dl.data != watch->addresses[i]) && is_negated(tensor) != 0)
     return look_at_new(self, layout, tensor, &watch->found[i]);
   tensor_view view;
   view.device = dl.device.type == DL_CUDA_HOST ? FW_DEVICE_CPU : dl.device.type;
@@ -228,8 +257,19 @@ static int look_at_gradient(PlanObject *self, plan_watch *watch, size_t i,
   return gone;
 }
 
+/* Whether all owners are where they were. */
+static int look_by_handles(const plan_watch *watch) {
+  for (size_t i = 0; i < watch->count; ++i)
+    if (torch.handle_address(watch->handles[i], &watch->found[i]) != 0 ||
+        watch->found[i] != watch->addresses[i])
+      return 0;
+  return 1;
+}
+
 /* Fills watch->found. 0, GONE, or -1 with an exception. */
 static int look(PlanObject *self, plan_watch *watch) {
+  if (watch->handles && look_by_handles(watch))
+    return 0;
   const plan_group *group = &self->groups[watch->group];
   const tensor_layout *layout = layout_of(group, watch->operand, 0);
   for (size_t i = 0; i < watch->count; ++i, layout += group->per_entry) {

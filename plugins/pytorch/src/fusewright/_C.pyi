@@ -97,8 +97,9 @@ class Plan:
     def run(self, stream: int, scalars: Optional[Scalars] = None, world: Optional[AllReduce] = None) -> None: ...
     def step(self, stream: int, scalars: Optional[Scalars] = None, world: Optional[AllReduce] = None, watches: int = -1) -> int:
         """0: queued. 1: nothing was run: a watched tensor is no longer what the plan was made for; make a new plan."""
-    def watch(self, group: int, operand: str, owners: Sequence[Tensor], attribute: Optional[Literal["grad"]] = None) -> int:
-        """step() takes the addresses of owners[i], or of owners[i].grad. Returns the watch's bit in step()'s mask."""
+    def watch(self, group: int, operand: str, owners: Sequence[Tensor], attribute: Optional[Literal["grad", "address"]] = None) -> int:
+        """step() takes the addresses of owners[i], or of owners[i].grad. "address": of owners[i], looking at addresses alone:
+        faster, and owners whose hooks reach the plan are never collected. Returns the watch's bit in step()'s mask."""
     def set_pointers(self, group: int, operand: str, tensors: Sequence[Optional[Tensor]]) -> None: ...
     def set_scalars(self, group: int, scalars: Optional[Scalars]) -> None: ...
     def info(self) -> Dict[str, Any]:

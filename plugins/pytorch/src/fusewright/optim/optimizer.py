@@ -266,7 +266,8 @@ class Optimizer(Saving):
         """Gradients live in `arena`, or in a new one: while they stay there a step does not look for them, and takes some
         15 us for 1000 parameters. Autograd is then not told that parameters have changed in place. Whoever replaces a
         gradient (`p.grad = x`) between backward() and step() must call `arena.check(full=True)`: the number of
-        accumulations, which the arena goes by, is the same then."""
+        accumulations, which the arena goes by, is the same then. Parameters whose hooks reach this optimizer are not
+        collected before leave_arena()."""
         self._arena = GradientArena(self) if arena is None else arena
         self._forget()
         return self._arena
@@ -274,6 +275,7 @@ class Optimizer(Saving):
     def leave_arena(self) -> None:
         """The end of use_arena(); the gradients stay where they are."""
         self._arena = None
+        self._forget()
 
     def _enter_arena(self) -> None:
         known = {id(parameter) for parameter in self._arena._parameters}

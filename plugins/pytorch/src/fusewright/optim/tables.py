@@ -116,9 +116,10 @@ class Table:
     def _watch(self) -> int:
         """Watches owners of addresses; gives the mask of the watches of gradients."""
         mask = 0
+        looks_at = None if self.optimizer._arena is None else "address"
         for number, (key, parameters) in enumerate(zip(self.keys, self.lists)):
             if not key.is_handled:
-                self.plan.watch(number, self.info.param, parameters, None)
+                self.plan.watch(number, self.info.param, parameters, looks_at)
                 mask |= 1 << self.plan.watch(number, self.info.grad, parameters, "grad")
         return mask
 
