@@ -164,7 +164,7 @@ def test_400_steps_on_the_gpu(context):
     steps(20)
     before = torch.cuda.memory_allocated(), torch.cuda.mem_get_info()[0]
     steps(400)
-    assert torch.cuda.memory_allocated() == before[0]
+    assert torch.cuda.memory_allocated() <= before[0]
     assert torch.cuda.mem_get_info()[0] >= before[1] - (8 << 20)
 
 
