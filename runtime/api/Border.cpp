@@ -63,9 +63,12 @@ fw_status keepUnknown() noexcept {
   }
 }
 
+} // namespace fw::api
+
+// Outside of the namespace: GCC takes a definition inside for another function, and hides it.
 extern "C" {
 
-const fw_error *fw_last_error(void) { return &lastError.view; }
+const fw_error *fw_last_error(void) { return &fw::api::lastError.view; }
 
 uint32_t fw_api_version(void) { return uint32_t(FW_VERSION_MAJOR) << 16 | FW_VERSION_MINOR; }
 
@@ -82,5 +85,3 @@ const char *fw_status_text(fw_status status) {
 }
 
 } // extern "C"
-
-} // namespace fw::api

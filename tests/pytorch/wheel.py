@@ -64,6 +64,13 @@ class WheelTest(unittest.TestCase):
         self.assertIn("LICENSE", names)
         self.assertIn("NOTICE", names)
 
+    def test_exports_the_whole_c_api(self):
+        header = (ROOT / "runtime/include/fusewright/fusewright.h").read_text()
+        declared = set(re.findall(r"^FW_API [^(]*?(fw_\w+)\(", header, re.M))
+        exported = {fields[-1].split("@")[0] for fields in exports.symbols(self.root / "fusewright/libfusewright.so.0", "--defined-only")}
+        self.assertGreater(len(declared), 50)
+        self.assertEqual(declared - exported, set())
+
     def test_symbols_are_old_enough(self):
         """The floor of the tag manylinux_2_34, and of libstdc++ that it goes with."""
         for name in LIBRARIES:
