@@ -27,8 +27,7 @@ typedef PyObject *(*fast_method)(PyObject *, PyObject *const *, Py_ssize_t, PyOb
   {name, (PyCFunction)(void (*)(void))(function), flags, doc}
 #define SLOT(name, function) {name, (void *)(function)}
 
-/* ---- Arguments (arguments.c) ------------------------------------------------------------------
- */
+/* ---- Arguments (arguments.c) ---- */
 
 /* Sorts the arguments of a fast_method into out[], as `names`, which ends with NULL, orders them;
    one that is not given stays NULL. The first `required` must be there. */
@@ -47,8 +46,7 @@ int take_stream(PyObject *number, fw_stream *out);
 /* Puts a value, whose reference it takes, into a dict. */
 int put(PyObject *dict, const char *name, PyObject *value);
 
-/* ---- Errors (error.c) -------------------------------------------------------------------------
- */
+/* ---- Errors (error.c) ---- */
 
 extern PyObject *error_type;
 
@@ -58,8 +56,7 @@ int check(fw_status status);
 /* Raises _C.Error: `format` gives the text. Returns NULL. */
 PyObject *raise_error(fw_status code, const char *remedy, const char *format, ...);
 
-/* ---- Types ------------------------------------------------------------------------------------
- */
+/* ---- Types ---- */
 
 typedef struct {
   PyObject ob_base; /* PyObject_HEAD */

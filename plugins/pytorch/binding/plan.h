@@ -48,7 +48,7 @@ typedef struct {
   int busy;           /* a plan belongs to one thread at a time, and a callback must not use it */
 } PlanObject;
 
-/* ---- plan_groups.c: groups of tensors, and their layouts ---- */
+/* ---- plan_groups.c: groups of tensors ---- */
 
 /* Reads (program, tensors, scalars) tuples into self->groups, self->dims, and the arrays of `out`.
  */
@@ -63,6 +63,10 @@ int read_groups(PlanObject *self, PyObject *groups, given_groups *out);
 void free_given_groups(given_groups *given);
 void free_groups(PlanObject *self);
 
+/* ---- plan_layout.c ---- */
+
+/* Copies a tensor's sizes and strides into self->dims. */
+int store_layout(PlanObject *self, const tensor_view *view, tensor_layout *out);
 /* The layout of one operand in an entry; of all: entry 0. */
 const tensor_layout *layout_of(const plan_group *group, size_t operand, size_t entry);
 /* Whether a tensor is what the plan was made for: dtype, device, sizes, and the strides that mean
@@ -77,11 +81,17 @@ size_t tensors_of_operand(const plan_group *group, size_t operand);
 
 PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords);
-/* Looks at the watches of the mask and gives the plan what has moved. 0: the plan fits; 1: it does
- * not. */
-int look_at_watches(PlanObject *self, unsigned long long mask);
 void free_watches(PlanObject *self);
 int visit_watches(PlanObject *self, visitproc visit, void *arg);
+
+/* ---- plan_look.c ---- */
+
+enum { GONE = 1 }; /* a tensor is no more what the plan was made for */
+
+/* Fills watch->found. 0, GONE, or -1 with an exception. */
+int look(PlanObject *self, plan_watch *watch);
+/* Looks at the watches of the mask and gives the plan what has moved. 0, GONE or -1. */
+int look_at_watches(PlanObject *self, unsigned long long mask);
 
 /* ---- plan_run.c ---- */
 

@@ -4,8 +4,7 @@
 
 PyTypeObject *counter_type;
 
-/* ---- Reading ------------------------------------------------------------------------------------
- */
+/* ---- Reading ---- */
 
 static int read_numbers(PyObject *sequence, const char *name, fw_scalar *out) {
   PyObject *tuple = PySequence_Tuple(sequence);
@@ -174,8 +173,7 @@ int check_scalar_device(const scalar_list *list, int32_t device, int32_t device_
   return -1;
 }
 
-/* ---- Counter ------------------------------------------------------------------------------------
- */
+/* ---- Counter ---- */
 
 static PyObject *counter_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   static char *names[] = {"tensor", NULL};

@@ -1,7 +1,6 @@
 #include "tensors.h"
 
-/* ---- The reader --------------------------------------------------------------------------------
- */
+/* ---- The reader ---- */
 
 /* Raises with the place in front of `text`; `got` may be NULL. */
 static int refuse(tensor_place place, const char *remedy, const char *text, PyObject *got) {
@@ -204,8 +203,7 @@ int read_tensor(PyObject *tensor, tensor_place place, tensor_view *out) {
   return read_by_attributes(tensor, place, out);
 }
 
-/* ---- Tensors over memory -----------------------------------------------------------------------
- */
+/* ---- Tensors over memory ---- */
 
 /* DLPack's struct without a version: every torch takes it. */
 typedef struct managed_tensor {
