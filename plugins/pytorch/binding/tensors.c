@@ -29,15 +29,22 @@ static int refuse_type(tensor_place place, PyObject *type) {
 }
 
 int is_plain(PyObject *tensor) {
-  if (Py_TYPE(tensor) == torch.tensor || Py_TYPE(tensor) == torch.parameter)
+  static PyTypeObject *subclass; /* the last one that was plain: a model has many tensors of it */
+  PyTypeObject *type = Py_TYPE(tensor);
+  if (type == torch.tensor || type == torch.parameter || type == subclass)
     return 1;
-  PyObject *type = (PyObject *)Py_TYPE(tensor);
-  if (!PyType_IsSubtype(Py_TYPE(tensor), torch.tensor))
+  if (!PyType_IsSubtype(type, torch.tensor))
     return 0;
-  PyObject *dispatch = PyObject_GetAttrString(type, "__torch_dispatch__");
+  PyObject *dispatch = PyObject_GetAttrString((PyObject *)type, "__torch_dispatch__");
   int plain = dispatch == torch.no_dispatch;
   Py_XDECREF(dispatch);
   PyErr_Clear();
+  if (plain) {
+    PyTypeObject *old = subclass;
+    Py_INCREF(type);
+    subclass = type;
+    Py_XDECREF(old);
+  }
   return plain;
 }
 
