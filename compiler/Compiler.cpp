@@ -125,8 +125,7 @@ struct Compiler::Impl {
       return first;
     auto other = lower(*second);
     auto record = other ? builder.compileKernels(subject, *other) : other.takeError();
-    return record && spilledBytes(*record) < spilledBytes(*first) ? std::move(record)
-                                                                  : std::move(first);
+    return record ? withFewerSpills(std::move(*first), *record) : std::move(first);
   }
 
   Result<ProgramPtr> compile(const ResolvedRequest &request, const Subject &subject) {

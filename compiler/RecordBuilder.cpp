@@ -188,6 +188,7 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &req
     launch.chunk = schedule.get("chunk");
     if (!kernel.getBody().getOps<fuse::ReductionOp>().empty())
       launch.sharedBytes = ReduceTail::SHARED_BYTES;
+    launch.earlyLaunch = schedule.has("early_launch") && schedule.get("early_launch") != 0;
   }
   return launch;
 }

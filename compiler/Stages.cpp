@@ -75,6 +75,10 @@ Result<std::vector<StageText>> stageTexts(const ResolvedRequest &request) {
   return texts;
 }
 
+int spilledBytes(const jit::KernelRecord &kernel) {
+  return std::max(kernel.launch.spillBytes, 0); // -1: not known
+}
+
 } // namespace
 
 Result<Lowered> lower(const ResolvedRequest &request, bool keepStages) {
@@ -107,17 +111,19 @@ Result<Lowered> lower(const ResolvedRequest &request, bool keepStages) {
   return out;
 }
 
-int spilledBytes(const jit::ProgramRecord &record) {
-  int bytes = 0;
-  for (const jit::KernelRecord &kernel : record.kernels)
-    bytes += std::max(kernel.launch.spillBytes, 0); // -1: not known
-  return bytes;
+jit::ProgramRecord withFewerSpills(jit::ProgramRecord first, const jit::ProgramRecord &second) {
+  for (size_t k = 0; k < first.kernels.size(); ++k)
+    if (spilledBytes(second.kernels[k]) < spilledBytes(first.kernels[k]))
+      first.kernels[k] = second.kernels[k];
+  return first;
 }
 
 std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
                                                const jit::ProgramRecord &record) {
   constexpr const char *kDecision = "blocks_per_sm";
-  if (spilledBytes(record) == 0 || request.request.schedule.count(kDecision))
+  const bool spills =
+      llvm::any_of(record.kernels, [](auto &each) { return spilledBytes(each) > 0; });
+  if (!spills || request.request.schedule.count(kDecision))
     return std::nullopt;
   ResolvedRequest second = request;
   second.request.schedule[kDecision] = 1;

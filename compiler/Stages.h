@@ -29,12 +29,12 @@ Result<Lowered> lower(const ResolvedRequest &request, bool keepStages = false);
 
 /// The second candidate of a program whose kernels spill: the same schedule with all registers for
 /// one block an SM. Nothing when none spills, or when the request fixes that decision. Whoever
-/// compiles takes the one with fewer spilled bytes.
+/// compiles takes of each kernel the one with fewer spilled bytes.
 std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
                                                const jit::ProgramRecord &record);
 
-/// Bytes that the kernels of a program spill.
-int spilledBytes(const jit::ProgramRecord &record);
+/// Of both candidates, for each kernel the one that spills less; the first where they are equal.
+jit::ProgramRecord withFewerSpills(jit::ProgramRecord first, const jit::ProgramRecord &second);
 
 /// Module text at the semantic level: after specialise and features (what the evaluator's bounds
 /// are about), or after fma as well (what its bits are about).

@@ -72,6 +72,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+bool ScheduleAttr::has(StringRef name) const { return getDecisions().contains(name); }
+
 int64_t ScheduleAttr::get(StringRef name) const {
   auto value = getDecisions().getAs<IntegerAttr>(name);
   assert(value && "the pass `schedule` sets every decision of its skeleton");

@@ -132,6 +132,7 @@ def Fuse_ScheduleAttr : Fuse_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The integer decision `name`; asserts that it is set.
+    bool has(::llvm::StringRef name) const;
     int64_t get(::llvm::StringRef name) const;
   }];
 }

@@ -151,7 +151,13 @@ private:
            "  static FW_INLINE void store(const Out<W> &out, const fw::u64 *pointers, fw::u64 i) "
            "{\n" +
            printAccesses("fw::store<W>(out.", ", i);\n", touched<StoreOp>(kernel, each)) + "  }\n" +
-           printSkip();
+           printSkip() + printEarly();
+  }
+
+  std::string printEarly() {
+    ScheduleAttr schedule = kernel.getScheduleAttr();
+    const bool isEarly = schedule.has("early_launch") && schedule.get("early_launch");
+    return isEarly ? "  static constexpr bool EARLY = true;\n" : "";
   }
 
   /// Whether a block leaves everything as it is; nothing for a kernel that always stores.

@@ -16,7 +16,7 @@ void fillResources(LaunchRecord &launch, const std::vector<KernelResources> &ker
       launch.registers = kernel.registers;
       launch.spillBytes = kernel.spillBytes;
       launch.stackBytes = kernel.stackBytes;
-      launch.sharedBytes = std::max<int64_t>(launch.sharedBytes, kernel.sharedBytes);
+      launch.staticSharedBytes = kernel.sharedBytes;
     }
 }
 
@@ -40,7 +40,7 @@ void takeResources(LaunchRecord &launch, const LaunchRecord &stored) {
   launch.registers = stored.registers;
   launch.spillBytes = stored.spillBytes;
   launch.stackBytes = stored.stackBytes;
-  launch.sharedBytes = stored.sharedBytes;
+  launch.staticSharedBytes = stored.staticSharedBytes;
 }
 
 /// Lives as long as the entry.

@@ -17,6 +17,7 @@ template <class A> void fields(A &archive, Of<A, LaunchRecord> &r) {
   archive.field("threads", r.threads);
   archive.field("cluster", r.cluster);
   archive.field("shared", r.sharedBytes);
+  archive.rare("early_launch", r.earlyLaunch, false);
   archive.field("chunk", r.chunk);
   archive.field("vec", r.vec);
   archive.field("slots", r.slots);
@@ -27,6 +28,7 @@ template <class A> void fields(A &archive, Of<A, LaunchRecord> &r) {
   archive.field("registers", r.registers);
   archive.field("spills", r.spillBytes);
   archive.field("stack", r.stackBytes);
+  archive.field("static_shared", r.staticSharedBytes);
 }
 
 template <class A> void fields(A &archive, Of<A, KernelRecord> &r) {

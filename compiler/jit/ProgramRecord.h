@@ -13,7 +13,7 @@
 namespace fw::jit {
 
 /// Raised when a field changes its meaning; readers take an other number as a miss.
-constexpr int recordFormat = 4;
+constexpr int recordFormat = 5;
 
 /// Most bytes of a program record on disk (INTERFACES 3).
 constexpr size_t maxProgramRecordBytes = 4096;
@@ -27,11 +27,12 @@ struct LaunchRecord {
   std::string gridRule; ///< "chunk": one block per chunk; "range": a CPU kernel over [begin, end)
   int threads = 0;
   int cluster = 1;
-  int64_t sharedBytes = 0;
-  int64_t chunk = 0;          ///< elements of a chunk
-  int vec = 0;                ///< elements per vector access
-  int slots = 0;              ///< columns of the scalar table
-  std::string real = "f32";   ///< type of the scalar table
+  int64_t sharedBytes = 0;  ///< of a block that a launch asks for, beside what the kernel declares
+  bool earlyLaunch = false; ///< it may start before the kernel before it has ended
+  int64_t chunk = 0;        ///< elements of a chunk
+  int vec = 0;              ///< elements per vector access
+  int slots = 0;            ///< columns of the scalar table
+  std::string real = "f32"; ///< type of the scalar table
   int64_t workspaceBytes = 0; ///< per launch, beside the program's buffers
   /// Of the kernel, in order; "launch": fw::ElementsLaunch or, where it reduces, fw::ReduceLaunch.
   std::vector<std::string> parameters;
@@ -41,6 +42,7 @@ struct LaunchRecord {
   int registers = -1;
   int spillBytes = -1;
   int stackBytes = -1;
+  int staticSharedBytes = -1; ///< what the kernel declares
 
   bool operator==(const LaunchRecord &) const = default;
 };

@@ -25,6 +25,7 @@ ElementsStreams streamsOf(ProgramOp program, KernelOp kernel) {
   kernel.getBody().walk([&](LoadOp load) { loads.insert(load.getOperand()); });
   kernel.getBody().walk([&](StoreOp store) { stores.insert(store.getOperand()); });
   ElementsStreams streams;
+  streams.reductions = llvm::range_size(kernel.getBody().getOps<ReductionOp>());
   for (auto operand : program.getOperands().getAsRange<OperandAttr>()) {
     StringRef dtype = operand.getDtype();
     ElementsStream stream{findDtype({dtype.data(), dtype.size()})->bytes,
@@ -55,12 +56,39 @@ public:
       refuse(program, row ? fixed.error() : row.error());
       return signalPassFailure();
     }
-    for (KernelOp kernel : program.getBody().getOps<KernelOp>())
+    Result<bool> early = allowEarlyLaunch(hasKernelBehind(program),
+                                          has(**row, target::Feature::early_launch), *fixed);
+    if (!early) {
+      refuse(program, early.error());
+      return signalPassFailure();
+    }
+    bool isBehind = false;
+    for (KernelOp kernel : program.getBody().getOps<KernelOp>()) {
       if (failed(scheduleKernel(kernel, limitsOf(**row), *fixed)))
         return signalPassFailure();
+      if (canStartEarly(kernel, isBehind))
+        decide(kernel, kEarlyLaunch, *early);
+      isBehind = reduces(kernel);
+    }
   }
 
 private:
+  static bool reduces(KernelOp kernel) { return !kernel.getBody().getOps<ReductionOp>().empty(); }
+
+  /// Kernels that reduce read results of earlier ones in their own last block, too: they wait.
+  static bool canStartEarly(KernelOp kernel, bool isBehindReducing) {
+    return isBehindReducing && !reduces(kernel);
+  }
+
+  static bool hasKernelBehind(ProgramOp program) {
+    bool isBehind = false, found = false;
+    for (KernelOp kernel : program.getBody().getOps<KernelOp>()) {
+      found |= canStartEarly(kernel, isBehind);
+      isBehind = reduces(kernel);
+    }
+    return found;
+  }
+
   LogicalResult scheduleKernel(KernelOp kernel, const ElementsLimits &limits,
                                const ScheduleOverrides &fixed) {
     if (kernel.getPattern() != fuse::Pattern::Elements)
@@ -69,15 +97,23 @@ private:
     if (kernel.getSchedule())
       return kernel.emitError() << "expected a kernel without a schedule, got "
                                 << kernel.getScheduleAttr();
-    const bool reduces = !kernel.getBody().getOps<ReductionOp>().empty();
     ElementsStreams streams = streamsOf(getOperation(), kernel);
-    Result<ElementsSchedule> schedule = reduces ? scheduleReduction(streams, limits, fixed)
-                                                : scheduleElements(streams, limits, fixed);
+    Result<ElementsSchedule> schedule = reduces(kernel) ? scheduleReduction(streams, limits, fixed)
+                                                        : scheduleElements(streams, limits, fixed);
     if (!schedule)
       return refuse(kernel, schedule.error());
-    setSchedule(kernel, reduces ? "norm_last_block" : "chunk", *schedule);
+    setSchedule(kernel, reduces(kernel) ? "norm_last_block" : "chunk", *schedule);
     ++numScheduled;
     return success();
+  }
+
+  void decide(KernelOp kernel, StringRef name, int64_t value) {
+    Builder builder(&getContext());
+    ScheduleAttr schedule = kernel.getScheduleAttr();
+    SmallVector<NamedAttribute> decisions(schedule.getDecisions().getValue());
+    decisions.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+    kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), schedule.getSkeleton(),
+                                             builder.getDictionaryAttr(decisions)));
   }
 
   void setSchedule(KernelOp kernel, StringRef skeleton, const ElementsSchedule &schedule) {

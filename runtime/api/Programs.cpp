@@ -115,6 +115,8 @@ describeKernel(const Program &program, const launch::Program &launchable, size_t
   kernel->chunk = uint32_t(record.chunk);
   kernel->vec = uint32_t(record.vec);
   kernel->slots = size_t(record.slots);
+  kernel->sharedBytes = unsigned(record.sharedBytes);
+  kernel->startsEarly = record.earlyLaunch;
   kernel->doubleScalars = record.real == "f64";
   kernel->reduces = !its.reductions.empty();
   if (kernel->reduces)

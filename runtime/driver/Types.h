@@ -17,6 +17,28 @@ using CUlibrary = struct CUlib_st *;
 using CUkernel = struct CUkern_st *;
 using CUfunction = struct CUfunc_st *;
 
+/// An attribute of a launch: its number, and a value of 64 bytes.
+struct CUlaunchAttribute {
+  int id;
+  int reserved;
+  int value;
+  int more[15];
+};
+static_assert(sizeof(CUlaunchAttribute) == 72, "the driver reads arrays of these");
+
+struct CUlaunchConfig {
+  unsigned gridX, gridY, gridZ;
+  unsigned blockX, blockY, blockZ;
+  unsigned sharedBytes;
+  CUstream stream;
+  CUlaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+
+struct LaunchAttribute {
+  static constexpr int PROGRAMMATIC_STREAM_SERIALIZATION = 6;
+};
+
 /// Results that we tell apart; everything else is named by cuGetErrorName.
 struct Cu {
   static constexpr CUresult SUCCESS = 0;

@@ -27,8 +27,10 @@ struct CudaKernel {
   uint32_t vec = 1;
   size_t slots = 0;
   bool doubleScalars = false;
-  bool reduces = false; ///< takes fw::ReduceLaunch, else fw::ElementsLaunch
-  ScalarCodes codes;    ///< of the scalar programs that its last block can run
+  unsigned sharedBytes = 0; ///< that a launch asks for
+  bool startsEarly = false; ///< it waits for the kernel before it by itself
+  bool reduces = false;     ///< takes fw::ReduceLaunch, else fw::ElementsLaunch
+  ScalarCodes codes;        ///< of the scalar programs that its last block can run
 
   /// Of a row of the scalar table.
   size_t rowBytes() const { return slots * (doubleScalars ? sizeof(double) : sizeof(float)); }

@@ -9,6 +9,9 @@ namespace {
 /// (docs/rationale/elements-schedule.md).
 constexpr uint64_t evictLastBytes = uint64_t(64) << 20;
 
+/// The first driver whose captures take launches that start early.
+constexpr int earlyLaunchesInGraphs = 12030;
+
 std::variant<ElementsArguments, ReduceArguments> argumentsOf(const CudaKernel &kernel) {
   const int operands = int(kernel.operands.size()), slots = int(kernel.slots);
   if (kernel.reduces)
@@ -115,15 +118,35 @@ Result<void> CudaLaunch::prepare(const DeviceWorld &world, driver::CUstream stre
   return {};
 }
 
-Result<void> CudaLaunch::launch(const DeviceWorld &world, driver::CUstream stream) {
+Result<void> CudaLaunch::launch(const DeviceWorld &world, driver::CUstream stream, bool early) {
   ++*world.launches;
   void *bytes[] = {parameters().data()};
-  const unsigned sharedBytes = kernel.reduces ? ReduceTail::SHARED_BYTES : 0;
+  const bool isEarly =
+      early && kernel.startsEarly && world.driver->version() >= earlyLaunchesInGraphs;
   return driver::check(*world.driver,
-                       world.driver->cu().launchKernel(function, unsigned(chunks.size()), 1, 1,
-                                                       kernel.threads, 1, 1, sharedBytes, stream,
-                                                       bytes, nullptr),
+                       isEarly ? launchEarly(world, stream, bytes)
+                               : world.driver->cu().launchKernel(
+                                     function, unsigned(chunks.size()), 1, 1, kernel.threads, 1, 1,
+                                     kernel.sharedBytes, stream, bytes, nullptr),
                        "launching a kernel");
+}
+
+driver::CUresult CudaLaunch::launchEarly(const DeviceWorld &world, driver::CUstream stream,
+                                         void **bytes) const {
+  driver::CUlaunchAttribute attribute = {};
+  attribute.id = driver::LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value = 1;
+  const driver::CUlaunchConfig config = {.gridX = unsigned(chunks.size()),
+                                         .gridY = 1,
+                                         .gridZ = 1,
+                                         .blockX = kernel.threads,
+                                         .blockY = 1,
+                                         .blockZ = 1,
+                                         .sharedBytes = kernel.sharedBytes,
+                                         .stream = stream,
+                                         .attributes = &attribute,
+                                         .attributeCount = 1};
+  return world.driver->cu().launchKernelEx(&config, function, bytes, nullptr);
 }
 
 } // namespace fw::plan

@@ -33,7 +33,9 @@ public:
 
   /// Brings the table of blocks up to date; addresses and scalars are the callers' to bring.
   Result<void> prepare(const DeviceWorld &world, driver::CUstream stream, bool capturing);
-  Result<void> launch(const DeviceWorld &world, driver::CUstream stream);
+  /// `early`: what was queued last is the reducing kernel that this one stands behind, and need not
+  /// have ended where this kernel waits for it by itself.
+  Result<void> launch(const DeviceWorld &world, driver::CUstream stream, bool early);
   void freeze() { chunkTable.freeze(); }
 
   KernelArguments &parameters();
@@ -51,6 +53,8 @@ public:
 private:
   CudaLaunch(const CudaKernel &kernel, const ProgramLists &lists, AddressColumns &columns);
   std::vector<Chunk> cut(bool isStaged);
+  driver::CUresult launchEarly(const DeviceWorld &world, driver::CUstream stream,
+                               void **bytes) const;
 
   const CudaKernel &kernel;
   AddressColumns &columns;

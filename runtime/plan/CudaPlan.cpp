@@ -216,7 +216,7 @@ private:
       progress.scalars = size_t(queued - before) - !done; // the refused one is counted too
       if (done) {
         progress.hasScalars = progress.hasScalars || by[s] == ScalarsBy::LAUNCH;
-        done = stage.launchKernels(where, stream, progress.kernels);
+        done = stage.launchKernels(where, stream, isBehindReducing(s), progress.kernels);
       }
       if (!done)
         return isLast ? stoppedBy(done.takeError(), progress, stream) : done.takeError();
@@ -225,6 +225,12 @@ private:
           return done;
     }
     return {};
+  }
+
+  /// Whether the kernel that stage `s` queues first follows the last block of a reduction.
+  bool isBehindReducing(size_t s) const {
+    return s > 0 && stages[s - 1]->blocks() > 0 && stages[s - 1]->reduces() &&
+           by[s] != ScalarsBy::LAUNCH && !exchanges(s - 1);
   }
 
   /// What is queued of the last stage.

@@ -211,14 +211,15 @@ Result<void> CudaStage::launchScalars(const DeviceWorld &where, const ScalarsKer
 }
 
 Result<void> CudaStage::launchKernels(const DeviceWorld &where, driver::CUstream stream,
-                                      size_t &queued) {
+                                      bool isBehindReducing, size_t &queued) {
   for (size_t p = 0; p < launches.size(); ++p)
     if (launches[p] && !(reduces() && p == last)) {
-      if (auto launched = launches[p]->launch(where, stream); !launched)
+      if (auto launched = launches[p]->launch(where, stream, isBehindReducing); !launched)
         return launched;
+      isBehindReducing = false;
       ++queued;
     }
-  return reduces() && partials ? launches[last]->launch(where, stream) : Result<void>();
+  return reduces() && partials ? launches[last]->launch(where, stream, false) : Result<void>();
 }
 
 Result<void> CudaStage::exchange(const DeviceWorld &where, const ScalarsKernel &kernel,

@@ -60,8 +60,10 @@ public:
 
   Result<void> launchScalars(const DeviceWorld &world, const ScalarsKernel &kernel,
                              driver::CUstream stream);
-  /// `queued` grows by one with each kernel that the stream has taken.
-  Result<void> launchKernels(const DeviceWorld &world, driver::CUstream stream, size_t &queued);
+  /// `isBehindReducing`: what was queued last is a reducing kernel of the stage before. `queued`
+  /// grows by one with each kernel that the stream has taken.
+  Result<void> launchKernels(const DeviceWorld &world, driver::CUstream stream,
+                             bool isBehindReducing, size_t &queued);
   Result<void> exchange(const DeviceWorld &world, const ScalarsKernel &kernel,
                         const fw_world &ranks, driver::CUstream stream);
 

@@ -11,6 +11,8 @@
 //     template <int W> static void emit(const In<W> &, const Uniform &, Out<W> &);
 //     template <int W> static void store(const Out<W> &, const u64 *pointers, u64 i);
 //     static bool skip(const Uniform &);   not there where every launch stores
+//     static constexpr bool EARLY = true;   only where the kernel may start before the one before
+//                                           it has ended
 //   };
 //
 // A plain grid, one block per chunk: on an H200 it reached 95-100 % of a copy where a persistent
@@ -18,6 +20,7 @@
 // computes, which is what hides the latency of memory.
 #pragma once
 
+#include "templates/vocab/early_launch.h"
 #include "templates/vocab/launch.h"
 #include "templates/vocab/memory.h"
 
@@ -76,12 +79,22 @@ template <class Op> struct Work {
   typename Op::Uniform uniform;
 };
 
-/// Block b of a plan takes record b. The pointers are asked for straight after it.
-template <class Op> FW_INLINE void readWork(Work<Op> &work, const typename Op::Launch &launch) {
-  work.chunk = launch.chunks[blockIdx.x];
+/// A kernel behind one that has read the same tensors begins where that one ended: some of it is
+/// still in the L2 cache.
+template <class Op> FW_INLINE auto recordOf(int) -> decltype(Op::EARLY, u32()) {
+  return gridDim.x - 1 - blockIdx.x;
+}
+template <class Op> FW_INLINE u32 recordOf(long) { return blockIdx.x; }
+
+/// A block of a plan takes one record. The pointers are asked for straight after it.
+template <class Op> FW_INLINE void readPlace(Work<Op> &work, const typename Op::Launch &launch) {
+  work.chunk = launch.chunks[recordOf<Op>(0)];
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k)
     work.pointers[k] = launch.pointers[k][work.chunk.segment];
+}
+
+template <class Op> FW_INLINE void readScalars(Work<Op> &work, const typename Op::Launch &launch) {
   // Two reads, each from memory of its own kind: one through a pointer to either would be generic.
   const u64 scalar =
       static_cast<u64>(launch.perEntry ? work.chunk.entry : work.chunk.group) * Op::SLOTS;
@@ -93,7 +106,7 @@ template <class Op> FW_INLINE void readWork(Work<Op> &work, const typename Op::L
 
 /// Block b of a one-shot launch cuts its chunk out of the segment that it belongs to. The search
 /// goes downwards, and the scalars are read here: otherwise the loops behind get up to 8 registers
-/// less than they have beside readWork alone, and spill.
+/// less than they have beside readPlace alone, and spill.
 template <class Op> FW_INLINE void cutWork(Work<Op> &work, const typename Op::Launch &launch) {
   u32 s = launch.segmentCount - 1;
 #pragma unroll 1
@@ -114,13 +127,23 @@ FW_INLINE auto skips(const typename Op::Uniform &uniform, int) -> decltype(Op::s
 }
 template <class Op> FW_INLINE bool skips(const typename Op::Uniform &, long) { return false; }
 
+/// Before the kernel reads what the one before it writes, which is the scalars: an Op with EARLY
+/// may have started while that one still runs.
+template <class Op> FW_INLINE auto startEarly(int) -> decltype(Op::EARLY, void()) {
+  waitForPrevious();
+}
+template <class Op> FW_INLINE void startEarly(long) {}
+
 /// Body of the kernel.
 template <class Op> FW_INLINE void chunk(const typename Op::Launch &launch) {
   Work<Op> work;
-  if (launch.chunks)
-    readWork<Op>(work, launch);
-  else
+  if (launch.chunks) {
+    startEarly<Op>(0);
+    readPlace<Op>(work, launch);
+    readScalars<Op>(work, launch);
+  } else {
     cutWork<Op>(work, launch);
+  }
 
   // The scalars come while the pointers do, which the loads behind wait for anyway.
   if (skips<Op>(work.uniform, 0))

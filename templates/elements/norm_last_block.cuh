@@ -21,11 +21,13 @@
 // and the block's tree follows. Those of a tensor are taken in order by one thread where they are
 // few; otherwise lane l of a warp takes partials l, l + 32, ... and the warp's tree follows. So no
 // result depends on the order in which blocks run. How a block sees the others' partials is told in
-// vocab/ticket.h.
+// vocab/ticket.h. The kernel behind may start early (vocab/early_launch.h): it waits for the last
+// block before it reads what that writes.
 #pragma once
 
 #include "templates/elements/chunk.cuh"
 #include "templates/scalars/interpreter.cuh"
+#include "templates/vocab/early_launch.h"
 #include "templates/vocab/reduce.h"
 #include "templates/vocab/reduce_launch.h"
 #include "templates/vocab/shared.h"
@@ -79,7 +81,8 @@ FW_INLINE void reduceSingles(u64 behind, const Work<Op> &work, u64 policy, typen
 template <class Op>
 FW_INLINE void reduceChunk(const typename Op::Launch &launch, typename Op::Acc &acc) {
   Work<Op> work;
-  readWork<Op>(work, launch);
+  readPlace<Op>(work, launch);
+  readScalars<Op>(work, launch);
   const u64 first = work.chunk.first + work.chunk.head;
   const u32 whole = (work.chunk.count - work.chunk.head) / Op::V;
   reduceVectors<Op>(first, whole, work, launch.policy, acc);
@@ -136,25 +139,43 @@ template <class Op, int R> FW_INLINE void mergeEntries(const ReduceTail &tail) {
   }
 }
 
-template <class Op, int R = 0>
-FW_INLINE void mergeEach(const ReduceTail &tail, typename Op::Acc::template As<double> &acc) {
+template <class Op, int R = 0> FW_INLINE void mergeEachEntry(const ReduceTail &tail) {
   if constexpr (R < Op::Acc::COUNT) {
     if constexpr (Op::PER_TENSOR >> R & 1)
       mergeEntries<Op, R>(tail);
-    else
-      acc.values[R] = mergeRange<typename Op::Acc::template Monoid<R>>(
-          tail.partials + static_cast<u64>(R) * tail.partialCount, threadIdx.x, tail.partialCount,
-          Op::THREADS);
-    mergeEach<Op, R + 1>(tail, acc);
+    mergeEachEntry<Op, R + 1>(tail);
+  }
+}
+
+/// Of what keeps all, a thread's partials: those of all reductions are asked for together, and of
+/// as many blocks as hide memory's latency.
+template <class Op, class Acc> FW_INLINE void mergeAcross(const ReduceTail &tail, Acc &acc) {
+  constexpr u32 BATCH = Acc::COUNT < 8 ? 8 / Acc::COUNT : 1;
+#pragma unroll 1
+  for (u32 first = threadIdx.x; first < tail.partialCount; first += BATCH * Op::THREADS) {
+    Acc batch[BATCH];
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k)
+      if (const u32 block = first + k * Op::THREADS; block < tail.partialCount)
+#pragma unroll
+        for (int r = 0; r < Acc::COUNT; ++r)
+          if (!(Op::PER_TENSOR >> r & 1))
+            batch[k].values[r] =
+                observe(tail.partials + static_cast<u64>(r) * tail.partialCount + block);
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k)
+      if (first + k * Op::THREADS < tail.partialCount)
+        merge(acc, batch[k]);
   }
 }
 
 /// All results, from all partials.
 template <class Op> FW_INLINE void mergeAll(const ReduceTail &tail, ReduceShared &memory) {
   typename Op::Acc::template As<double> acc;
-  mergeEach<Op>(tail, acc);
+  mergeEachEntry<Op>(tail);
   constexpr u32 EVERY = 0xFFFFFFFFu >> (32 - Op::Acc::COUNT);
   if constexpr (Op::PER_TENSOR != EVERY) {
+    mergeAcross<Op>(tail, acc);
     mergeBlock<Op::THREADS>(acc, memory.numbers);
     const u32 columns = tail.entries == 0 ? 1 : tail.entries;
     if (threadIdx.x == 0)
@@ -172,6 +193,7 @@ template <class Op> FW_INLINE void normLastBlock(const typename Op::Launch &laun
   typename Op::Acc acc;
   static_assert(Op::Acc::COUNT <= 32 && Op::Acc::COUNT * Op::THREADS / WARP <= ReduceTail::VALUES,
                 "a bit of PER_TENSOR for each, and room for a number per warp");
+  letNextStart();
   reduceChunk<Op>(launch, acc);
   mergeBlock<Op::THREADS>(acc, memory.numbers);
   if (threadIdx.x == 0) {

@@ -14,6 +14,10 @@
 
 namespace fw {
 
+/// Two lists that are brought from far memory in one step are begun at the two ends of the block,
+/// so that no warp waits for the one before it asks for the other.
+template <u32 THREADS> FW_INLINE u32 fromTheEnd() { return THREADS - 1 - threadIdx.x; }
+
 /// Rows [first, first + count) of a program while a block computes them: row first + l by lane l.
 /// Each step is for all threads of the block, and a barrier follows it.
 template <class Evaluator, u32 THREADS> struct ScalarRows {
@@ -61,7 +65,7 @@ template <class Evaluator, u32 THREADS> struct ScalarRows {
   /// once: one by one, each would wait for far memory.
   FW_INLINE void stage(u32 begin, u32 size) const {
 #pragma unroll 1
-    for (u32 k = threadIdx.x; k < 3 * size; k += THREADS) {
+    for (u32 k = fromTheEnd<THREADS>(); k < 3 * size; k += THREADS) {
       const ScalarOperation &from = program.operations[begin + k / 3];
       ScalarOperation &to = staged[k / 3];
       (&to.a)[k % 3] = placeOf((&from.a)[k % 3], k);
@@ -97,7 +101,7 @@ template <class Evaluator, u32 THREADS> struct ScalarRows {
   FW_INLINE void noteStores() const {
     ScalarStore *stores = program.stores + static_cast<u64>(first) * program.storeCount;
 #pragma unroll 1
-    for (u32 k = threadIdx.x; k < count * program.storeCount; k += THREADS) {
+    for (u32 k = fromTheEnd<THREADS>(); k < count * program.storeCount; k += THREADS) {
       const u32 lane = k / program.storeCount;
       stores[k].due = value(stores[k].value, lane);
       stores[k].isDue = stores[k].address != 0 && (stores[k].always || !skips(lane));
@@ -154,7 +158,7 @@ template <u32 THREADS> FW_INLINE void storeScalars(const ScalarsLaunch &program)
 
 template <u32 THREADS> FW_INLINE void countScalars(const ScalarsLaunch &program) {
 #pragma unroll 1
-  for (u32 k = threadIdx.x; k < program.counterCount; k += THREADS)
+  for (u32 k = fromTheEnd<THREADS>(); k < program.counterCount; k += THREADS)
     countScalar(program.counters[k], program.countBy);
 }
 

@@ -10,7 +10,7 @@ namespace fw {
 
 /// The work of one block: elements [first, first + count) of one segment. The first `head` of them
 /// and what is left behind the last whole vector go one by one, the middle goes in vectors; so
-/// element first + head of every operand stands on a 16-byte boundary unless head == count.
+/// element first + head of every operand stands on a boundary of its vectors unless head == count.
 struct alignas(16) Chunk {
   u64 first;   // number of the first element inside the segment
   u32 count;   // elements of this chunk, below 2^31

@@ -113,7 +113,8 @@ TEST(Overrides, HaveOneShape) {
   EXPECT_EQ(refusal("threads=256,threads=256"),
             "expected each decision once, got 'threads' twice; give it once");
   EXPECT_EQ(refusal("warps=8"),
-            "expected a schedule decision (threads, vec, inflight, blocks_per_sm, chunk), got "
+            "expected a schedule decision (threads, vec, inflight, blocks_per_sm, chunk, "
+            "early_launch), got "
             "'warps'; correct the schedule");
 }
 
@@ -151,6 +152,22 @@ TEST(ElementsRule, FiveHundredRandomKernelsFitAndKeepTheMemoryBusy) {
                                {"chunk", chosen.chunk}})
       EXPECT_EQ(checkDecision(name, value), std::nullopt);
   }
+}
+
+TEST(ElementsRule, KernelsBehindAReductionStartEarlyWhereTheArchCan) {
+  const ScheduleOverrides none, no{{"early_launch", 0}}, yes{{"early_launch", 1}};
+  EXPECT_TRUE(*allowEarlyLaunch(true, true, none));
+  EXPECT_FALSE(*allowEarlyLaunch(true, false, none));
+  EXPECT_FALSE(*allowEarlyLaunch(true, true, no));
+  EXPECT_TRUE(*allowEarlyLaunch(true, true, yes));
+  EXPECT_EQ(allowEarlyLaunch(true, false, yes).error().text,
+            "expected early_launch to be 0 for this arch, got 1");
+  EXPECT_EQ(
+      allowEarlyLaunch(false, true, no).error().text,
+      "expected no early_launch for a program without a kernel behind one that reduces, got 0");
+  // Where nothing else is fixed, an op that fits no registers keeps the smallest schedule.
+  const ElementsStreams many(60, {4, true, true});
+  EXPECT_EQ(*scheduleElements(many, kSmall, no), *scheduleElements(many, kSmall, none));
 }
 
 } // namespace

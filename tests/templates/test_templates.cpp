@@ -47,6 +47,19 @@ TEST(Templates, case_O07) {
             0u);
 }
 
+/// The emulator runs kernels one behind the other, so only the text tells whether a kernel that was
+/// launched early waits before it reads what the one before it writes.
+TEST(Templates, AKernelThatStartsEarlyWaitsBeforeItReadsScalars) {
+  const std::string text = assembled({"elements/chunk.cuh", "elements/norm_last_block.cuh"});
+  const size_t body = text.find("void chunk(");
+  ASSERT_LT(body, text.size());
+  EXPECT_LT(text.find("startEarly<Op>(0);", body), text.find("readScalars<Op>", body));
+  const size_t place = text.find("void readPlace("), end = text.find("\n}\n", place);
+  EXPECT_GT(text.find("scalars", place), end);
+  const size_t reduces = text.find("void normLastBlock(");
+  EXPECT_LT(text.find("letNextStart();", reduces), text.find("reduceChunk<Op>", reduces));
+}
+
 TEST(Templates, AnUnknownFileIsAnError) {
   const std::string_view files[] = {"vocab/absent.h"};
   Result<std::string> text = assemble(files);

@@ -24,9 +24,12 @@ std::vector<std::string> usersOf(jit::Cache &cache, const std::string &key) {
 }
 
 Json launchJson(const jit::LaunchRecord &launch) {
-  return {{"symbol", launch.symbol},          {"schedule", launch.schedule},
-          {"threads", launch.threads},        {"registers", launch.registers},
-          {"spill_bytes", launch.spillBytes}, {"shared_bytes", launch.sharedBytes}};
+  return {{"symbol", launch.symbol},
+          {"schedule", launch.schedule},
+          {"threads", launch.threads},
+          {"registers", launch.registers},
+          {"spill_bytes", launch.spillBytes},
+          {"shared_bytes", launch.sharedBytes + std::max(0, launch.staticSharedBytes)}};
 }
 
 } // namespace

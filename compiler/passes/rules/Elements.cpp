@@ -19,8 +19,9 @@ constexpr int64_t kNarrowBytes = 2;
 constexpr int64_t kThreadsFor[] = {256, 512}; // with one and with two vectors in flight
 constexpr int64_t kTripsPerChunk = 2;
 // Kernels that only read need more of it in flight, and reach the speed of a copy and more with one
-// block for 64 K elements (measured there too: the block's own sum is then no cost).
-constexpr int64_t kReducingInflight = 4;
+// block for 64 K elements (measured there too: the block's own sum is then no cost). Blocks of 256
+// threads let an SM hold twice as many: a list of 508 of them is one wave of 132 SMs.
+constexpr int64_t kReducingInflight = 4, kReducingThreads = 256;
 constexpr int64_t kReducingChunk = 65536;
 // The widest access that every arch has.
 constexpr int64_t kVectorBytes = 16;
@@ -111,7 +112,8 @@ bool fitRegisters(const ElementsStreams &streams, const ElementsLimits &limits,
   lower("inflight", schedule.inflight, 1);
   lower("threads", schedule.threads, kLeastThreads);
   lower("vec", schedule.vec, 1);
-  return fits() || overrides.empty();
+  const bool onlyEarly = overrides.size() == overrides.count(kEarlyLaunch);
+  return fits() || onlyEarly;
 }
 
 /// As many blocks as registers allow: without the bound the assembler chooses by a rule of its own,
@@ -161,7 +163,7 @@ int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t i
     words += stream.loaded ? (vec * stream.bytes + 3) / 4 : 0;
     stored += stream.stored;
   }
-  return inflight * words + 2 * int64_t(streams.size()) + 2 * stored +
+  return inflight * words + 2 * int64_t(streams.size()) + 2 * stored + 2 * streams.reductions +
          (widest(streams) == 8 ? kWideBodyRegisters : kBodyRegisters);
 }
 
@@ -232,8 +234,24 @@ Result<ElementsSchedule> scheduleReduction(const ElementsStreams &streams,
   Result<int64_t> vec = vectorOf(streams, overrides);
   if (!vec)
     return vec.takeError();
-  return scheduleBy({kReducingInflight, kThreadsFor[1], kReducingChunk}, *vec, streams, limits,
+  return scheduleBy({kReducingInflight, kReducingThreads, kReducingChunk}, *vec, streams, limits,
                     overrides);
+}
+
+Result<bool> allowEarlyLaunch(bool hasKernelBehind, bool archCan,
+                              const ScheduleOverrides &overrides) {
+  const auto fixed = overrides.find(kEarlyLaunch);
+  if (fixed == overrides.end())
+    return archCan;
+  if (!hasKernelBehind)
+    return usage("expected no early_launch for a program without a kernel behind one that reduces, "
+                 "got " +
+                     std::to_string(fixed->second),
+                 "leave it out");
+  if (fixed->second && !archCan)
+    return usage(expected(kEarlyLaunch, "0 for this arch", fixed->second),
+                 "leave it out, or name a newer arch");
+  return fixed->second != 0;
 }
 
 } // namespace fw::passes

@@ -17,7 +17,10 @@ struct ElementsStream {
   bool loaded;
   bool stored;
 };
-using ElementsStreams = std::vector<ElementsStream>;
+struct ElementsStreams : std::vector<ElementsStream> {
+  using vector::vector;
+  int64_t reductions = 0; ///< of which a thread keeps what it has found
+};
 
 /// What it asks of an arch.
 struct ElementsLimits {
@@ -45,7 +48,7 @@ using ScheduleOverrides = std::map<std::string, int64_t, std::less<>>;
 Result<ScheduleOverrides> parseOverrides(std::string_view text);
 
 /// Registers a thread needs with this schedule: the vectors in flight, two for the address of each
-/// operand, two for each result, and a fixed number for the body.
+/// operand, two for each result and each reduction, and a fixed number for the body.
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight);
 
 /// The schedule for these streams on such an arch; what `overrides` fix stays and the rest follows
@@ -59,5 +62,14 @@ Result<ElementsSchedule> scheduleElements(const ElementsStreams &streams,
 Result<ElementsSchedule> scheduleReduction(const ElementsStreams &streams,
                                            const ElementsLimits &limits,
                                            const ScheduleOverrides &overrides);
+
+/// A decision about programs, and not about streams: the rules above leave it alone.
+constexpr std::string_view kEarlyLaunch = "early_launch";
+
+/// Whether kernels behind one that reduces are launched before that one has ended: where the arch
+/// can, unless the request says no. USAGE where a request decides what the program has no kernel
+/// for, or the arch no instruction.
+Result<bool> allowEarlyLaunch(bool hasKernelBehind, bool archCan,
+                              const ScheduleOverrides &overrides);
 
 } // namespace fw::passes

@@ -116,28 +116,49 @@ CUresult accept(Call &call, const std::shared_ptr<Stream> &stream, Work work) {
   return Answer::SUCCESS;
 }
 
-} // namespace
-
-CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY, unsigned gridZ,
-                        unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
-                        CUstream streamHandle, void **parameters, void **extra) {
-  FAKE_CALL(cuLaunchKernel, CONTEXT);
+CUresult launch(Call &call, CUfunction handle, const CUlaunchConfig &config, void **parameters,
+                void **extra) {
   std::shared_ptr<LoadedFunction> function;
   std::shared_ptr<Stream> stream;
   if (CUresult result = findFunction(call, handle, function))
     return result;
-  if (CUresult result = findOwnStream(call, streamHandle, stream))
+  if (CUresult result = findOwnStream(call, config.stream, stream))
     return result;
-  if (gridX == 0 || gridX > mostBlocks || gridY != 1 || gridZ != 1 || blockX == 0 ||
-      blockX > mostThreads || blockY != 1 || blockZ != 1 || sharedBytes > mostSharedBytes)
+  if (config.gridX == 0 || config.gridX > mostBlocks || config.gridY != 1 || config.gridZ != 1 ||
+      config.blockX == 0 || config.blockX > mostThreads || config.blockY != 1 ||
+      config.blockZ != 1 || config.sharedBytes > mostSharedBytes)
     return Answer::INVALID_VALUE;
   if (CUresult result = load(call, *function))
     return result;
   Work work;
-  if (CUresult result = prepare(*function, {gridX, blockX}, parameters, extra, work))
+  if (CUresult result = prepare(*function, {config.gridX, config.blockX}, parameters, extra, work))
     return result;
   work.function = std::move(function);
   return accept(call, stream, std::move(work));
+}
+
+} // namespace
+
+CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY, unsigned gridZ,
+                        unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                        CUstream stream, void **parameters, void **extra) {
+  FAKE_CALL(cuLaunchKernel, CONTEXT);
+  const CUlaunchConfig config{gridX,  gridY,       gridZ,  blockX,  blockY,
+                              blockZ, sharedBytes, stream, nullptr, 0};
+  return launch(call, handle, config, parameters, extra);
+}
+
+/// Kernels run one behind the other: one that may begin before the kernel before it has ended need
+/// not.
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, void **parameters,
+                          void **extra) {
+  FAKE_CALL(cuLaunchKernelEx, CONTEXT);
+  if (!config)
+    return Answer::INVALID_VALUE;
+  for (unsigned k = 0; k < config->attributeCount; ++k)
+    if (config->attributes[k].id != LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION)
+      return Answer::INVALID_VALUE;
+  return launch(call, handle, *config, parameters, extra);
 }
 
 } // namespace fw::driver::fake
