@@ -84,6 +84,15 @@ def test_claim(context):
     check_error("USAGE", [], lambda: scaler.claim(owner))
     scaler.update(reports([0]), 0)
     scaler.claim(owner)
+    scaler.release(owner)
+    scaler.claim(owner)
+
+
+def test_a_report_that_is_no_tensors_number(context):
+    scaler = _C.Scaler(context)
+    scaler.update(reports([-2]), 0)
+    state = scaler.read()
+    assert (state["outcome"], state["tensor"], state["skips"]) == ("bad_number", -1, 1)
 
 
 def test_wait_does_nothing_on_a_cpu(context):

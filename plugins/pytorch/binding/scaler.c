@@ -74,6 +74,12 @@ static PyObject *scaler_claim(ScalerObject *self, PyObject *owner) {
   Py_RETURN_NONE;
 }
 
+static PyObject *scaler_release(ScalerObject *self, PyObject *owner) {
+  if (!is_free(self) || check(fw_scaler_release(self->handle, owner)) < 0)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
 static int read_reports(const ScalerObject *self, PyObject *tensors, const void **out) {
   for (Py_ssize_t i = 0, n = PyTuple_Size(tensors); i < n; ++i) {
     tensor_view view;
@@ -121,8 +127,9 @@ static PyObject *scaler_update(ScalerObject *self, PyObject *const *args, Py_ssi
 }
 
 static const char *outcome_name(int32_t outcome) {
-  static const char *const names[] = {"applied", "bad_gradient", "bad_norm", "left_out"};
-  return outcome >= 0 && outcome < 4 ? names[outcome] : "unknown";
+  static const char *const names[] = {"applied", "bad_gradient", "bad_norm", "left_out",
+                                      "bad_number"};
+  return outcome >= 0 && outcome <= FW_STEP_BAD_NUMBER ? names[outcome] : "unknown";
 }
 
 static PyObject *scaler_read(ScalerObject *self, PyObject *unused) {
@@ -216,6 +223,8 @@ static PyMethodDef methods[] = {
     METHOD("claim", scaler_claim, METH_O,
            "claim(owner): the owner's gradients are unscaled for this step; Error where they are "
            "already."),
+    METHOD("release", scaler_release, METH_O,
+           "release(owner): takes claim() back; the run that was to unscale was not made."),
     METHOD("update", scaler_update, METH_FAST,
            "update(skipped, stream): moves the scale by the reports of 1 to 8 optimizers."),
     METHOD("read", scaler_read, METH_NOARGS,
