@@ -78,3 +78,55 @@ def test_an_arena_of_one_own_makes_one_plan(device):
         optimizer.step()
         optimizer.zero_grad()
     assert optimizer.statistics()["plans_made"] == 1 and len(arena) == 2
+
+
+@pytest.mark.parametrize("meddle", ["another optimizer", "check", "attach", "zero_"])
+def test_what_others_find_in_the_arena_is_not_lost(meddle, device):
+    """A gradient that comes while somebody else looks at the arena is stepped all the same."""
+    params = parameters([(5,), (5,), (5,)], device=device)
+    alone = copies(params)
+    first, other = SGD(params[1:], lr=0.1), SGD(params[:1], lr=0.1)
+    second = SGD(alone, lr=0.1)
+    arena = first.use_arena(fusewright.GradientArena(params))
+    other.use_arena(arena)
+    for t in range(8):
+        used = slice(None) if t >= 4 else slice(2)
+        if t == 4 and meddle == "attach":
+            arena.attach()
+        if t == 4 and meddle == "zero_":  # a pass that nobody steps
+            backward(params, 99)
+            first.zero_grad()
+        backward(params[used], t)
+        backward(alone[used], t)
+        if meddle == "check":
+            arena.check(full=t % 2 == 0)
+        other.step()
+        first.step()
+        second.step()
+        assert all(same(p, q) for p, q in zip(params, alone)), t
+        first.zero_grad()
+        second.zero_grad()
+
+
+def test_scaled_and_plain_steps_see_what_the_others_have_moved(device):
+    """Each kind of step has a plan of its own, which has looked when it was its turn."""
+    params = parameters([(5,), (7,)], device=device)
+    alone = copies(params)
+    first, second = SGD(params, lr=0.1), SGD(alone, lr=0.1)
+    arena = first.use_arena()
+    scaler = fusewright.amp.GradScaler(device, init_scale=1.0, growth_interval=1000)
+    for t in range(12):
+        if t == 5:
+            arena.detach()
+        backward(alone, t)
+        backward(params, t)
+        if t in (0, 1, 2, 6, 7):
+            scaler.scale(torch.ones((), device=device))
+            scaler.step(first)
+            scaler.update()
+        else:
+            first.step()
+        second.step()
+        assert all(same(p, q) for p, q in zip(params, alone)), t
+        first.zero_grad()
+        second.zero_grad()

@@ -158,6 +158,9 @@ class GradientArena:
     accumulations, compared with that of a step in which all gradients were seen in place, and a look at all
     of them every 100 steps. Accumulations into DTensors do not show (those of FSDP2 do): where there are such
     gradients, each check looks at all.
+
+    `changes` grows whenever gradients have come, gone or moved, whoever called what found it: by it several
+    readers of one arena know whether what they have seen is still so.
     """
 
     def __init__(
@@ -165,6 +168,7 @@ class GradientArena:
     ) -> None:
         self.debug = debug
         self._parameters: List[torch.Tensor] = []
+        self.changes = 0
         self._clear()
         groups = getattr(parameters, "param_groups", None)
         self.add(parameters if groups is None else [p for group in groups for p in group["params"]])  # type: ignore[arg-type]
@@ -172,6 +176,7 @@ class GradientArena:
             self.attach()
 
     def _clear(self) -> None:
+        self.changes += 1
         self._segments: List[_Segment] = []
         self._waiting: List[torch.Tensor] = list(self._parameters)  # for their first gradient
         self._checks = 0
@@ -271,6 +276,7 @@ class GradientArena:
         except _Moved:  # by module.to(), .half() ...: all places anew
             self._clear()
             return 1
+        self.changes += strays
         self._strays = self._strays + 1 if strays else 0
         if self._strays == _STRAYS:
             warnings.warn(
@@ -290,6 +296,7 @@ class GradientArena:
             segment = _Segment(parameters)
             segment.look()
             self._segments.append(segment)
+        self.changes += len(newcomers)
         taken = {id(parameter) for parameter in newcomers}
         self._waiting = [parameter for parameter in self._waiting if id(parameter) not in taken]
 
@@ -301,7 +308,7 @@ class GradientArena:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self._parameters = list(state["parameters"])
-        self.debug = state["debug"]
+        self.debug, self.changes = state["debug"], 0
         self._clear()
 
 

@@ -66,7 +66,7 @@ class Optimizer(Saving):
         self._singles: List[Tuple[int, int, torch.Tensor]] = []
         self._last_skipped: List[torch.Tensor] = []
         self._last_norm: Optional[torch.Tensor] = None
-        self._is_arena_known = False
+        self._arena_seen: Any = None  # by the last step
         self._plans_made = self._copied = 0
 
     def _adopt(self, state: Mapping[Any, Any]) -> None:
@@ -174,11 +174,12 @@ class Optimizer(Saving):
             if not lane.has_options(is_scaled):
                 lanes = self._lanes_now()
                 break
-        trusts_gradients = False
+        trusts_gradients, seen = False, None
         if self._arena is not None:
-            # What the arena says is about the time since its last check, so the step of that time must have been made.
-            trusts_gradients = self._arena.check() and self._is_arena_known
-            self._is_arena_known = False
+            # Others may have checked it in between, and the other kind of step has tables of its own.
+            self._arena.check()
+            seen = self._arena.changes, is_scaled
+            trusts_gradients, self._arena_seen = seen == self._arena_seen, None
         if len(lanes) == 1:
             self._told(lanes[0].step(_on(lanes[0].device, scaling), self._world, trusts_gradients))
         else:
@@ -189,7 +190,7 @@ class Optimizer(Saving):
                 self._told(lane.step(_on(lane.device, scaling), self._world, trusts_gradients))
                 skipped += self._last_skipped
             self._last_skipped = skipped
-        self._is_arena_known = self._lanes is lanes
+        self._arena_seen = seen if self._lanes is lanes else None
 
     def _told(self, table: Table) -> None:
         """Keeps what a table's run tells, on its device."""
@@ -266,8 +267,8 @@ class Optimizer(Saving):
         """Gradients live in `arena`, or in a new one: while they stay there a step does not look for them, and takes some
         15 us for 1000 parameters. Autograd is then not told that parameters have changed in place. Whoever replaces a
         gradient (`p.grad = x`) between backward() and step() must call `arena.check(full=True)`: the number of
-        accumulations, which the arena goes by, is the same then. Parameters whose hooks reach this optimizer are not
-        collected before leave_arena()."""
+        accumulations, which the arena goes by, is the same then. Optimizers that share an arena set all of it to 0 by
+        any one's zero_grad(). Parameters whose hooks reach this optimizer are not collected before leave_arena()."""
         self._arena = GradientArena(self) if arena is None else arena
         self._forget()
         return self._arena
@@ -280,7 +281,7 @@ class Optimizer(Saving):
     def _enter_arena(self) -> None:
         known = {id(parameter) for parameter in self._arena._parameters}
         self._arena.add(parameter for parameters in self._lists for parameter in parameters if id(parameter) not in known)
-        self._is_arena_known = False
+        self._arena_seen = None
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """As torch.optim's; gradients in an arena are set to 0 and stay."""
