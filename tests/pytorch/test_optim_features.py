@@ -203,6 +203,32 @@ def test_a_skipped_step_changes_no_byte(name, arguments, features, device):
             assert {f"p{number}" for number, p in enumerate(params) if p.numel()} <= {*changed} or t == 0 or name == "Lion"
 
 
+@pytest.mark.parametrize("inner", [1, 2])
+def test_a_skipped_first_step_gives_back_what_kernels_do_not_take(inner):
+    """With masters the equations do not read the parameter, and its copy has to be that of now all the same."""
+    base = torch.full((4, 6 * inner), 3.0, dtype=torch.bfloat16)
+    p = torch.nn.Parameter(base[:, ::inner])
+    optimizer = AdamW([p], lr=0.1, master_weights=True, guard=True)
+    p.grad = torch.full((4, 6), math.inf, dtype=torch.bfloat16)
+    optimizer.step()
+    assert optimizer.applied.item() == 0 and torch.all(p == 3)
+    p.grad = torch.ones((4, 6), dtype=torch.bfloat16)
+    optimizer.step()
+    assert optimizer.applied.item() == 1 and torch.all(p < 3)
+    assert torch.all(base[:, 1::2] == 3 if inner == 2 else base < 3)
+
+
+@pytest.mark.parametrize("home", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_skipped_first_step_with_states_on_the_host(home):
+    params = parameters(SHAPES, torch.bfloat16, home)
+    optimizer = AdamW(params, lr=0.1, master_weights=True, guard=True, offload="cpu")
+    gradients(params, 0)
+    params[0].grad.view(-1)[0] = math.inf
+    before = [bits(p) for p in params]
+    optimizer.step()
+    assert optimizer.applied.item() == 0 and all(torch.equal(bits(p), old) for p, old in zip(params, before))
+
+
 def test_case_C01(device):
     """A skipped first call leaves the next one a first call: the buffer is the gradient."""
     p = torch.nn.Parameter(torch.zeros(2, device=device))

@@ -61,7 +61,8 @@ class Table:
             if key.is_handled:
                 param = next(operand for operand in self.programs[number].operands if operand["name"] == self.info.param)
                 members = [Handled(parameter, device, zeroes) for parameter in parameters]
-                groups.append(HandledGroup(number, (self.info.param, self.info.grad), members, param["read"], zeroes))
+                needs_old = param["read"] or "guard" in key.kind.features  # a skipped step gives back what it got
+                groups.append(HandledGroup(number, (self.info.param, self.info.grad), members, needs_old, zeroes))
         return Handling(groups, device) if groups else None
 
     def _parameter(self, parameter: torch.Tensor) -> torch.Tensor:
