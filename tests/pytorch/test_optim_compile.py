@@ -144,3 +144,28 @@ def test_old_torch_is_told():
     optimizer = AdamW([p])
     with pytest.raises(Exception, match="(?s)expected torch 2.5 or newer for a compiled step"):
         torch.compile(lambda: optimizer.step(), backend="eager", fullgraph=True)()
+
+
+@needs_lists
+def test_a_compiled_step_exchanges_with_other_ranks(monkeypatch, device):
+    """A second rank with the same gradients: the norm is larger by the root of 2."""
+    kinds = []
+
+    def twice(numbers, kind):
+        kinds.append(kind)
+        if kind == "sum":
+            numbers.mul_(2)
+
+    monkeypatch.setattr("fusewright.optim.optimizer.world_of", lambda optimizer: twice)
+    params = parameters([(3, 5), (7,)], device=device)
+    alone = copies(params)
+    first, second = AdamW(params, max_norm=0.5), AdamW(alone, max_norm=0.5)
+    step = torch.compile(lambda: first.step(), backend="eager", fullgraph=True)
+    for t in range(2):
+        gradients(params, t)
+        gradients(alone, t)
+        step()
+        count = len(kinds)
+        second.step()
+        assert "sum" in kinds[:count] and first.norm.item() == second.norm.item()
+    assert all(same(p, q) for p, q in zip(params, alone))

@@ -58,7 +58,7 @@ class ListTable(Table):
                 if operand["name"] in operands:
                     pairs = self._point(number, operand["name"], operands[operand["name"]])
                     (written if operand["written"] else read).extend(pairs)
-        self.plan.run(self.stream(), scalars)
+        self.plan.run(self.stream(), scalars, self.optimizer._world)
         copy(written)
 
     def _point(self, number: int, name: str, tensors: List[torch.Tensor]) -> List[Tuple[torch.Tensor, torch.Tensor]]:
