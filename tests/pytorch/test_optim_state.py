@@ -341,3 +341,22 @@ def test_replaced_states_are_seen():
     optimizer.state[params[0]]["exp_avg"] = torch.zeros_like(params[0])
     train(optimizer, 6, 7)
     assert optimizer.state[params[0]]["exp_avg"].abs().sum() > 0
+
+
+@pytest.mark.parametrize("way", ["setdefault", "|=", "the state's |="])
+def test_states_are_replaced_by_every_method_of_dicts(way):
+    p = torch.nn.Parameter(torch.ones(3))
+    optimizer = fusewright.optim.AdamW([p], lr=0.1)
+    p.grad = torch.ones(3)
+    optimizer.step()
+    new = {name: torch.full_like(value, 2.0) for name, value in optimizer.state[p].items()}
+    if way == "setdefault":
+        optimizer.state.pop(p)
+        optimizer.state.setdefault(p, new)
+    elif way == "|=":
+        optimizer.state |= {p: new}
+    else:
+        state = optimizer.state[p]
+        state |= new
+    optimizer.step()
+    assert optimizer.state[p]["step"].item() == 3 and torch.allclose(optimizer.state[p]["exp_avg"], torch.tensor(1.9))

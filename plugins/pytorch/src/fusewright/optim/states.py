@@ -60,11 +60,20 @@ class States(defaultdict):
         for key, value in dict(*arguments, **named).items():
             self[key] = value
 
+    def __ior__(self, other: Any) -> "States":
+        self.update(other)
+        return self
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
     def __reduce__(self):
         return defaultdict, (dict, {key: dict(value) if isinstance(value, dict) else value for key, value in self.items()})
 
 
-for _class, _base, _methods in ((State, dict, "__setitem__ __delitem__ clear pop popitem setdefault update"),
+for _class, _base, _methods in ((State, dict, "__setitem__ __delitem__ __ior__ clear pop popitem setdefault update"),
                                 (States, defaultdict, "__delitem__ clear pop popitem")):
     for _method in _methods.split():
         setattr(_class, _method, _telling(_base, _method))
