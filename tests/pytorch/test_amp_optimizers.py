@@ -259,6 +259,25 @@ def test_sparse_gradients_of_other_optimizers(device):
     assert results[0] == results[1] and results[0][1] == 32.0
 
 
+def test_options_that_change_before_the_step_leave_one_decision(device):
+    """Parameters with other options belong to another plan, and both are told what either would find."""
+    first, second = parameters = [torch.nn.Parameter(torch.ones(3, device=device)) for _ in range(2)]
+    optimizer = optim.AdamW([{"params": [p]} for p in parameters], lr=0.1)
+    scaler = GradScaler(device, init_scale=1.0)
+    for bad in (None, math.inf, None):
+        optimizer.zero_grad()
+        scaler.scale(first.sum() + second.sum()).backward()
+        before = image(optimizer)
+        if bad is not None:
+            optimizer.param_groups[1]["amsgrad"] = True
+            second.grad[0] = bad
+        scaler.step(optimizer)
+        scaler.update()
+        assert (first.tolist() == second.tolist()) and optimizer.applied.item() == (bad is None)
+        if bad is not None:
+            assert image(optimizer)[0] == before[0] and optimizer.state[first]["step"].item() == 1
+
+
 def test_a_scheduler_sees_the_steps(device):
     p = torch.nn.Parameter(torch.ones(3, device=device))
     optimizer, scaler = optim.AdamW([p], lr=1.0), GradScaler(device)

@@ -106,7 +106,7 @@ class Roads:
     def _inside(self, record: Record) -> None:
         """The step divides, looks and skips. Lanes on several devices have no common plan, so they are told."""
         optimizer, core = record.optimizer, self.core
-        lanes = optimizer._lanes_now() if optimizer._lanes is None else optimizer._lanes
+        lanes = optimizer._fitting_lanes(is_scaled=True)
         divides = record.stage is Stage.READY
         if len(lanes) > 1 and not record.found:
             record.found = self.look("inspect", optimizer)

@@ -113,6 +113,13 @@ class Optimizer(Saving):
         self._lanes = lanes
         return lanes
 
+    def _fitting_lanes(self, is_scaled: bool) -> List[Lane]:
+        """The lanes of what parameters, states and options are now; changed hypers are handed over."""
+        lanes = self._lanes
+        if lanes is None or self._has_other_parameters() or not all([lane.has_options(is_scaled) for lane in lanes]):
+            lanes = self._lanes_now()
+        return lanes
+
     def _has_other_parameters(self) -> bool:
         """Whether somebody changed lists of parameters, or `state`, behind our back."""
         groups, lists = self.param_groups, self._lists
@@ -166,14 +173,8 @@ class Optimizer(Saving):
         return {"all.scale": 1.0 if scale is None else scale, "all.skip": self.found_inf}
 
     def _advance(self, scaling: Optional[Dict[str, Any]]) -> None:
-        lanes = self._lanes
-        if lanes is None or self._has_other_parameters():
-            lanes = self._lanes_now()
         is_scaled = scaling is not None
-        for lane in lanes:
-            if not lane.has_options(is_scaled):
-                lanes = self._lanes_now()
-                break
+        lanes = self._fitting_lanes(is_scaled)
         trusts_gradients, seen = False, None
         if self._arena is not None:
             # Others may have checked it in between, and the other kind of step has tables of its own.
@@ -201,7 +202,7 @@ class Optimizer(Saving):
         unscaled already. skip: not 0: nothing is to be done. Gives what all.skipped of the plans say: 0: applied."""
         if "found_inf" in self.__dict__:
             raise RuntimeError("expected one scaler, got torch.amp.GradScaler inside of fusewright.amp.GradScaler; use one of them")
-        lanes = self._lanes_now() if self._lanes is None else self._lanes
+        lanes = self._fitting_lanes(is_scaled=True)
         if len(lanes) > 1 and skip is None:
             refuse_lanes(lanes)
         self.found_inf, self.grad_scale = (0.0 if skip is None else skip), scale
