@@ -36,7 +36,8 @@ class Settings:
     max_norm: gradients of all groups are scaled to a common norm of at most that; `optimizer.norm` tells the norm.
     clip_value: limit of the size of each element of the gradients.
     ema_decay: the moving average of each parameter is kept (state "ema").
-    zero_gradients: gradients are 0 behind an applied step.
+    zero_gradients: gradients are 0 behind an applied step. One that is skipped leaves them: clear them all the same where a
+        scaler or a guard may skip, or what was not finite stays for ever.
     guard: a step with a gradient that is not finite changes nothing; `optimizer.applied` tells.
     offload: "cpu": states and masters in host memory, where the step is computed.
     process_group: norm and decision to skip are those of all its ranks (fusewright.distributed).
