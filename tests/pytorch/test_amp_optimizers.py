@@ -278,6 +278,31 @@ def test_options_that_change_before_the_step_leave_one_decision(device):
             assert image(optimizer)[0] == before[0] and optimizer.state[first]["step"].item() == 1
 
 
+@pytest.mark.parametrize("unscales", [False, True])
+@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.5), lambda p: torch.optim.SGD(p, lr=0.5)], ids=["ours", "torch's"])
+def test_a_bad_gradient_of_a_rank_that_only_the_scaler_knows(device, make, unscales):
+    parameter = torch.nn.Parameter(torch.ones(3, device=device))
+    optimizer, scaler = make([parameter]), GradScaler(device, init_scale=4.0, process_group="another rank's")
+    is_bad = False
+
+    def all_reduce(numbers, kind):
+        assert kind == "max"  # of minima, negated: tensor 0
+        if is_bad:
+            numbers.fill_(0)
+
+    scaler._roads._world = all_reduce
+    for is_bad in (False, True, False):
+        before = parameter.tolist()
+        optimizer.zero_grad()
+        scaler.scale(parameter.sum()).backward()
+        if unscales:
+            scaler.unscale_(optimizer)
+        scaler.step(optimizer)
+        scaler.update()
+        assert (parameter.tolist() == before) == is_bad
+    assert scaler.get_scale() == 2.0 and parameter.tolist() == [0.0] * 3
+
+
 def test_a_scheduler_sees_the_steps(device):
     p = torch.nn.Parameter(torch.ones(3, device=device))
     optimizer, scaler = optim.AdamW([p], lr=1.0), GradScaler(device)

@@ -104,12 +104,13 @@ class Roads:
         return reports
 
     def _inside(self, record: Record) -> None:
-        """The step divides, looks and skips. Lanes on several devices have no common plan, so they are told."""
+        """The step divides, looks and skips. What it cannot see by itself it is told: bad gradients of other lanes, which
+        have no common plan, and of ranks that only the scaler knows."""
         optimizer, core = record.optimizer, self.core
         lanes = optimizer._fitting_lanes(is_scaled=True)
         divides = record.stage is Stage.READY
-        if len(lanes) > 1 and not record.found:
-            record.found = self.look("inspect", optimizer)
+        if len(lanes) > 1 or (optimizer._world is None and self._process_group is not None):
+            record.found = [*record.found, *self.look("inspect", optimizer)]
         scale: Any = None
         if divides:
             scale = core.scalar_on(lanes[0].device) if len(lanes) == 1 else core.tensor
