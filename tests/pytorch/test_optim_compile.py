@@ -169,3 +169,18 @@ def test_a_compiled_step_exchanges_with_other_ranks(monkeypatch, device):
         second.step()
         assert "sum" in kinds[:count] and first.norm.item() == second.norm.item()
     assert all(same(p, q) for p, q in zip(params, alone))
+
+
+@needs_lists
+def test_another_max_norm_is_read_by_a_compiled_step(device):
+    params = parameters([(3, 5), (7,)], device=device)
+    alone = copies(params)
+    first, second = SGD(params, lr=0.1, max_norm=1.0), SGD(alone, lr=0.1, max_norm=1.0)
+    step = torch.compile(lambda: first.step(), backend="eager", fullgraph=True)
+    for t, norm in enumerate((1.0, 0.1, 0.01)):
+        first.max_norm = second.max_norm = norm
+        gradients(params, t)
+        gradients(alone, t)
+        step()
+        second.step()
+        assert all(same(p, q) for p, q in zip(params, alone)), t

@@ -164,6 +164,10 @@ def prepare(optimizer: "Optimizer") -> int:
     return number
 
 
+def tables_of(optimizer: "Optimizer") -> List[ListTable]:
+    return [table for number in optimizer._compiled_numbers for table in optimizer.__dict__[attribute(number)].tables.values()]
+
+
 def forget(optimizer: "Optimizer") -> None:
     """States or parameters have changed: guards of compiled steps fail, and they are compiled anew."""
     for number in optimizer._compiled_numbers:

@@ -246,9 +246,11 @@ class Optimizer(Saving):
         if (value is None) != (self._settings.max_norm is None):
             self._forget()
         self._settings.max_norm = value
-        for lane in self._lanes or ():
-            for table in lane.tables.values():
-                table.forget_numbers()
+        for table in (*self._tables(), *compiled.tables_of(self)):
+            table.forget_numbers()
+
+    def _tables(self) -> List[Table]:
+        return [table for lane in self._lanes or () for table in lane.tables.values()]
 
     def refresh_masters(self) -> None:
         """Makes master weights of what the parameters are now: behind a load of the model's weights."""
@@ -258,7 +260,7 @@ class Optimizer(Saving):
 
     def statistics(self) -> Dict[str, Any]:
         """plans_made; plans_kept; gradients_copied in all steps (the slow road of odd layouts); `plans`: what they say."""
-        tables = [table for lane in self._lanes or () for table in lane.tables.values()]
+        tables = self._tables()
         return {"plans_made": self._plans_made, "plans_kept": len(tables), "gradients_copied": self._copied,
                 "plans": [table.plan.info() for table in tables]}
 
