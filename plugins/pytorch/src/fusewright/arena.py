@@ -156,7 +156,8 @@ class GradientArena:
     Who replaces a gradient (`model.zero_grad()`, `p.grad = x`, `backward(create_graph=True)`) costs a copy:
     the next `check()` finds it and takes its values into the buffer. What shows it is the number of
     accumulations, compared with that of a step in which all gradients were seen in place, and a look at all
-    of them every 100 steps. Accumulations into DTensors do not show (those of FSDP2 do): where there are such
+    of them every 100 steps. Behind the backward pass `p.grad = x` leaves that number as it is: say
+    `check(full=True)` then. Accumulations into DTensors do not show (those of FSDP2 do): where there are such
     gradients, each check looks at all.
 
     `changes` grows whenever gradients have come, gone or moved, whoever called what found it: by it several
