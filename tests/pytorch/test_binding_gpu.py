@@ -165,7 +165,8 @@ def test_400_steps_on_the_gpu(context):
     before = torch.cuda.memory_allocated(), torch.cuda.mem_get_info()[0]
     steps(400)
     assert torch.cuda.memory_allocated() <= before[0]
-    assert torch.cuda.mem_get_info()[0] >= before[1] - (8 << 20)
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # others' memory counts too
+        assert torch.cuda.mem_get_info()[0] >= before[1] - (8 << 20)
 
 
 FORK = """

@@ -42,7 +42,8 @@ def close(a, b, relative):
 # ---- AllReduce
 
 
-def test_without_a_process_group_it_says_so():
+def test_without_a_process_group_it_says_so(monkeypatch):
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: False)  # whatever other tests have begun
     with pytest.raises(RuntimeError, match="torch.distributed that is not initialized"):
         AllReduce()
 
