@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import torch
 
-from ..distributed import AllReduce, check_shards, groups_of
+from ..distributed import AllReduce, check_shards
 from ..distributed import local_tensor as local
 from ..distributed import world_of as world_of_parts
 from .entries import check

@@ -9,7 +9,6 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import torch
 
-from .. import _C
 from ..context import context
 from .names import SHIPPED, Group, Names, flag
 
@@ -224,6 +223,3 @@ def of_source(source: Tuple[Any, ...]) -> OpInfo:
 def is_narrow(dtype: torch.dtype) -> bool:
     """Whether small updates of parameters in this dtype vanish."""
     return dtype in (torch.float16, torch.bfloat16)
-
-
-Error = _C.Error
