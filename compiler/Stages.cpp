@@ -75,8 +75,10 @@ Result<std::vector<StageText>> stageTexts(const ResolvedRequest &request) {
   return texts;
 }
 
-int spilledBytes(const jit::KernelRecord &kernel) {
-  return std::max(kernel.launch.spillBytes, 0); // -1: not known
+/// What does not fit registers; -1 of either: not known. Where a kernel has a stack, it was made
+/// for values that the assembler does not count as spilled.
+int localBytes(const jit::KernelRecord &kernel) {
+  return std::max(kernel.launch.spillBytes, 0) + std::max(kernel.launch.stackBytes, 0);
 }
 
 } // namespace
@@ -113,7 +115,7 @@ Result<Lowered> lower(const ResolvedRequest &request, bool keepStages) {
 
 jit::ProgramRecord withFewerSpills(jit::ProgramRecord first, const jit::ProgramRecord &second) {
   for (size_t k = 0; k < first.kernels.size(); ++k)
-    if (spilledBytes(second.kernels[k]) < spilledBytes(first.kernels[k]))
+    if (localBytes(second.kernels[k]) < localBytes(first.kernels[k]))
       first.kernels[k] = second.kernels[k];
   return first;
 }
@@ -121,8 +123,7 @@ jit::ProgramRecord withFewerSpills(jit::ProgramRecord first, const jit::ProgramR
 std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
                                                const jit::ProgramRecord &record) {
   constexpr const char *kDecision = "blocks_per_sm";
-  const bool spills =
-      llvm::any_of(record.kernels, [](auto &each) { return spilledBytes(each) > 0; });
+  const bool spills = llvm::any_of(record.kernels, [](auto &each) { return localBytes(each) > 0; });
   if (!spills || request.request.schedule.count(kDecision))
     return std::nullopt;
   ResolvedRequest second = request;

@@ -27,9 +27,9 @@ struct Lowered {
 
 Result<Lowered> lower(const ResolvedRequest &request, bool keepStages = false);
 
-/// The second candidate of a program whose kernels spill: the same schedule with all registers for
-/// one block an SM. Nothing when none spills, or when the request fixes that decision. Whoever
-/// compiles takes of each kernel the one with fewer spilled bytes.
+/// The second candidate of a program whose kernels spill or need a stack: the same schedule with
+/// all registers for one block an SM. Nothing when none does, or when the request fixes that
+/// decision. Whoever compiles takes of each kernel the one with fewer such bytes.
 std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
                                                const jit::ProgramRecord &record);
 

@@ -31,6 +31,10 @@ TEST(Candidates, ThereIsASecondWhereAKernelSpillsAndTheRequestLeavesItOpen) {
   ASSERT_TRUE(second);
   EXPECT_EQ(second->request.schedule.at("blocks_per_sm"), 1);
   EXPECT_FALSE(secondCandidate(*second, recordOf("first", {0, 8})));
+  jit::ProgramRecord stacked = recordOf("first", {0});
+  stacked.kernels[0].launch.stackBytes = 8;
+  EXPECT_TRUE(secondCandidate(request, stacked));
+  EXPECT_EQ(withFewerSpills(stacked, recordOf("second", {0})).kernels[0].key, "second0");
 }
 
 } // namespace

@@ -69,8 +69,10 @@ compileRow(const jit::KernelCompiler &compiler, const ResolvedRequest &request, 
         compiler.compile(lowered.sources[k], launch.symbol + ".cu", *arch, compiler.flags());
     if (!kernel)
       return kernel.takeError();
-    if (kernel->resources.size() == 1)
+    if (kernel->resources.size() == 1) {
       launch.spillBytes = kernel->resources[0].spillBytes;
+      launch.stackBytes = kernel->resources[0].stackBytes;
+    }
     kernels.push_back(std::move(*kernel));
   }
   return kernels;
