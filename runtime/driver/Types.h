@@ -18,7 +18,7 @@ using CUkernel = struct CUkern_st *;
 using CUfunction = struct CUfunc_st *;
 
 /// An attribute of a launch: its number, and a value of 64 bytes.
-struct CUlaunchAttribute {
+struct alignas(8) CUlaunchAttribute {
   int id;
   int reserved;
   int value;

@@ -39,12 +39,25 @@ static int look_by_exchange(PlanObject *self, plan_watch *watch, size_t i,
   return !fits(self, layout, &view);
 }
 
+/* Another gradient may have the object and the memory of one that is gone: sizes are its parameter's,
+   strides need not be. */
+static int has_strides(PlanObject *self, const tensor_layout *layout, PyObject *tensor) {
+  const int64_t *sizes = self->dims + layout->dims, *strides = sizes + layout->rank;
+  PyObject *found = PyObject_CallMethod(tensor, "stride", NULL);
+  int same = found && PyTuple_Size(found) == layout->rank;
+  for (int32_t i = 0; same && i < layout->rank; ++i)
+    same = sizes[i] == 1 || PyLong_AsLongLong(PyTuple_GetItem(found, i)) == strides[i];
+  Py_XDECREF(found);
+  return same;
+}
+
 static int look_by_method(PlanObject *self, plan_watch *watch, size_t i,
                           const tensor_layout *layout, PyObject *tensor) {
   PyObject *address = torch.data_ptr(tensor, NULL);
   void *data = address ? PyLong_AsVoidPtr(address) : NULL;
   Py_XDECREF(address);
-  if (!PyErr_Occurred() && tensor == watch->seen[i] && data == watch->addresses[i]) {
+  if (!PyErr_Occurred() && tensor == watch->seen[i] && data == watch->addresses[i] &&
+      has_strides(self, layout, tensor)) {
     watch->found[i] = data;
     return 0;
   }

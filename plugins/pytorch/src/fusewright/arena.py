@@ -56,7 +56,10 @@ class _Slot:
         local = local_tensor(self.parameter)
         if self.parameter.shape != self.shape or (local.dtype, local.device) != (flat.dtype, flat.device):
             raise _Moved
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
+            if gradient is self.gradient:  # its memory is another's now
+                offset = (self.address - flat.data_ptr()) // flat.element_size()
+                self.gradient = _like(self.parameter, flat.as_strided(local.shape, _dense_strides(local), offset))
             self.gradient.copy_(gradient)
         self.parameter.grad = self.gradient
 
@@ -130,6 +133,9 @@ class _Segment:
                 with torch.no_grad():
                     slot.gradient.zero_()
                 slot.parameter.grad = slot.gradient
+
+    def has_strays(self) -> bool:
+        return any(slot.parameter.grad is not None and not slot.holds(slot.parameter.grad) for slot in self.slots)
 
     def zero(self) -> None:
         self.flat.zero_()
@@ -263,8 +269,8 @@ class GradientArena:
 
     def zero_(self) -> None:
         """Sets all gradients to 0, in one memset per buffer."""
-        if self.debug or any(segment.flat._version != segment.base for segment in self._segments):
-            self._look(self._segments)  # accumulated and never used: none of them may be left behind
+        if self.debug or any(segment.flat._version != segment.base or segment.has_strays() for segment in self._segments):
+            self._look(self._segments)  # accumulated and never used, or replaced: none of them may be left behind
         for parameter in self._waiting:
             if parameter.grad is not None:
                 parameter.grad = None

@@ -103,6 +103,8 @@ class Traced:
         if optimizer is None:
             raise RuntimeError("expected an optimizer that is alive, got one that is gone; keep it beside the compiled step")
         scaling = optimizer._torch_scaling() if "found_inf" in optimizer.__dict__ else None
+        if scaling is not None and optimizer._settings.zero_gradients:
+            raise RuntimeError("expected no zero_gradients in a compiled step under a scaler; call zero_grad() instead")
         table = self._table(scaling is not None)
         rest, entry, columns = iter(states), 0, []
         for names, members in zip(self.names, table.lists):
@@ -151,6 +153,8 @@ def prepare(optimizer: "Optimizer") -> int:
                            "compiled function")
     if optimizer._is_listened_to():
         raise RuntimeError("expected no step hooks and no profiler inside of a compiled function, got some; call step() outside")
+    if optimizer._settings.zero_gradients and optimizer._settings.guard:
+        raise RuntimeError("expected zero_gradients or guard inside of a compiled function, got both; call zero_grad() instead")
     lanes = optimizer._lanes_now()
     if len(lanes) != 1 or optimizer._settings.offload or any(is_wrapper(parameter) for _, parameter in lanes[0].members):
         raise RuntimeError("expected plain parameters on one device, with one set of options and without offload, for a compiled "

@@ -13,7 +13,7 @@ from .states import STEP, complete, state_operands
 if TYPE_CHECKING:
     from .lanes import Lane
 
-MOST_WATCHED = 30  # groups; a plan has 63 watches, two for each
+MOST_WATCHED = 9  # groups; a plan has 63 watches: of a parameter, its gradient, and up to five states
 
 
 class Key(NamedTuple):

@@ -56,8 +56,11 @@ class Lane:
         if table is not None and table.run(scaling, world, trusts_gradients):
             return table
         table = self._find(is_scaled)
-        if not table.run(scaling, world, False):
-            raise RuntimeError("expected parameters and gradients that stay as they are during a step, got others than a "
+        if not table.run(scaling, world, False):  # states have moved: no table that was made before fits
+            self.tables.clear()
+            table = self._find(is_scaled)
+            if not table.run(scaling, world, False):
+                raise RuntimeError("expected parameters and gradients that stay as they are during a step, got others than a "
                                "moment ago; keep other threads from changing them")
         return table
 

@@ -76,7 +76,7 @@ class OpInfo:
         self.element_states = self._element_states()
         self.defaults = self._group_defaults()
         keys = [key for key in self.defaults if key not in names.extra]
-        self.fetch = itemgetter(*(keys if len(keys) > 1 else keys * 2))
+        self.fetch = itemgetter(*(keys if len(keys) > 1 else keys * 2)) if keys else lambda group: ()
         """A param group's values that the step depends on, as a tuple."""
 
     def _choice(self, name: str):

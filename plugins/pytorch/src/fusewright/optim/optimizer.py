@@ -192,6 +192,18 @@ class Optimizer(Saving):
                 skipped += self._last_skipped
             self._last_skipped = skipped
         self._arena_seen = seen if self._lanes is lanes else None
+        if self._settings.zero_gradients and (is_scaled or self._settings.guard):
+            self._zero_gradients()
+
+    @torch.no_grad()
+    def _zero_gradients(self) -> None:
+        """Behind a step that may have been skipped: what was not finite would stay, and all later steps be skipped."""
+        if self._arena is not None:
+            self._arena.zero_()
+            return
+        gradients = [parameter.grad for group in self.param_groups for parameter in group["params"] if parameter.grad is not None]
+        if gradients:
+            torch._foreach_zero_(gradients)
 
     def _told(self, table: Table) -> None:
         """Keeps what a table's run tells, on its device."""

@@ -1,6 +1,7 @@
 """What an optimizer does beside its equations: features of the op, and where and in which dtype states live."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union
 
@@ -36,8 +37,7 @@ class Settings:
     max_norm: gradients of all groups are scaled to a common norm of at most that; `optimizer.norm` tells the norm.
     clip_value: limit of the size of each element of the gradients.
     ema_decay: the moving average of each parameter is kept (state "ema").
-    zero_gradients: gradients are 0 behind an applied step. One that is skipped leaves them: clear them all the same where a
-        scaler or a guard may skip, or what was not finite stays for ever.
+    zero_gradients: gradients are 0 behind a step; by the kernel of the step, and by one of torch's where it may be skipped.
     guard: a step with a gradient that is not finite changes nothing; `optimizer.applied` tells.
     offload: "cpu": states and masters in host memory, where the step is computed.
     process_group: norm and decision to skip are those of all its ranks (fusewright.distributed).
@@ -63,8 +63,12 @@ class Settings:
             raise ValueError(f'offload: expected None or "cpu", got {self.offload!r}; states live on the device or on the host')
         for name in ("max_norm", "clip_value", "ema_decay"):
             value = getattr(self, name)
-            if value is not None and not isinstance(value, torch.Tensor) and not value >= 0:
-                raise ValueError(f"{name}: expected a number >= 0, got {value!r}; None turns the feature off")
+            if value is None or isinstance(value, torch.Tensor):
+                continue
+            most = 1 if name == "ema_decay" else math.inf
+            if isinstance(value, (str, complex)) or not 0 <= value <= most:
+                wanted = "in [0, 1]" if most == 1 else ">= 0"
+                raise ValueError(f"{name}: expected a number {wanted}, got {value!r}; None turns the feature off")
 
     @classmethod
     def names(cls) -> List[str]:
@@ -74,7 +78,7 @@ class Settings:
         """Features of the requests of one lane, in the order of their names."""
         wanted = {"clip": self.max_norm is not None, "clip_value": self.clip_value is not None,
                   "copy": self.low_precision_copy is not None, "ema": self.ema_decay is not None,
-                  "guard": self.guard or is_scaled, "unscale": is_scaled, "zero_grad": self.zero_gradients,
+                  "guard": self.guard or is_scaled, "unscale": is_scaled, "zero_grad": self.zero_gradients and not (self.guard or is_scaled),
                   "master": has_masters}
         found = tuple(name for name in sorted(wanted) if wanted[name])
         missing = [name for name in found if name not in info.op.features]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 import torch
 
@@ -10,9 +10,9 @@ from .. import _C
 from ..context import context
 from ..distributed import local_tensor as local
 from .entries import Entries, target_of
-from .layouts import gradient_of
+from .layouts import gradient_of, is_same_layout, laid_out_like, wrapped_like
 from .metadata import Kind, Program
-from .staging import Handled, HandledGroup, Handling
+from .staging import Handled, HandledGroup, Handling, copy
 from .states import STEP
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Table:
         self.handled = {id(member.owner): member for group in (self.handling.groups if self.handling else ())
                         for member in group.members}
         self.is_volatile = False
+        self.pins: List[Tuple[torch.Tensor, int]] = []
         self.plan = self._make_plan(entries.features)
         self.seen: Dict[int, Tuple[Any, Any]] = {}
         for number in {number for number, _ in lane.members}:
@@ -47,6 +48,7 @@ class Table:
         self.norm = self.outs.get("all.norm")
         self.absent = entries.absent
         self.other_watches = WATCH_ALL & ~self._watch()
+        self._pin()
         self.bumped = [parameter for parameter in self.parameters if not parameter.is_inference()]
         self.is_idle = not self.keys and not self.outs
         self.is_cuda = device.type == "cuda"
@@ -89,8 +91,21 @@ class Table:
                 elif operand["name"] == self.info.grad:
                     tensors.append(self._gradient(parameter))
                 else:
-                    tensors.append(local(state[self.info.state_name(operand["name"])]))
+                    tensors.append(self._state(parameter, operand))
         return tensors + self._outs_of(program)
+
+    def _state(self, parameter: torch.Tensor, operand: Mapping[str, Any]) -> torch.Tensor:
+        """A state as the plan has it. One that is laid out otherwise than its parameter, which module.to(memory_format=...)
+        changes, is moved to memory that is not."""
+        state, name = self.optimizer.state[parameter], self.info.state_name(operand["name"])
+        tensor = local(state[name])
+        model = self._parameter(parameter)
+        if operand["scope"] != "element" or tensor.shape != model.shape or is_same_layout(tensor, model):
+            return tensor
+        moved = laid_out_like(model, tensor.dtype, tensor.device)
+        copy([(moved, tensor)])
+        state[name] = wrapped_like(parameter, moved)
+        return moved
 
     def _outs_of(self, program: Program) -> List[torch.Tensor]:
         outs = []
@@ -121,8 +136,26 @@ class Table:
         for number, (key, parameters) in enumerate(zip(self.keys, self.lists)):
             if not key.is_handled:
                 self.plan.watch(number, self.info.param, parameters, looks_at)
+                for operand in self._states_of(number):
+                    states = [self._state(parameter, operand) for parameter in parameters]
+                    self.plan.watch(number, operand["name"], states, "address")
                 mask |= 1 << self.plan.watch(number, self.info.grad, parameters, "grad")
         return mask
+
+    def _states_of(self, number: int) -> List[Mapping[str, Any]]:
+        return [operand for operand in self.programs[number].operands
+                if operand["scope"] != "all" and operand["name"] not in (self.info.param, self.info.grad)]
+
+    def _pin(self) -> None:
+        """Notes addresses that the plan has and does not look at: of numbers on the device, and of states of handled groups."""
+        tensors = [counter for counter in self.counters if counter is not None]
+        for key, parameters in zip(self.keys, self.lists):
+            tensors += [value for _, _, value in self.info.hypers(self.optimizer.param_groups[key.group])]
+        tensors += self.optimizer._settings.scalars().values()
+        for number, (key, parameters) in enumerate(zip(self.keys, self.lists)):
+            if key.is_handled:
+                tensors += [self._state(parameter, operand) for operand in self._states_of(number) for parameter in parameters]
+        self.pins = [(tensor, tensor.data_ptr()) for tensor in tensors if isinstance(tensor, torch.Tensor)]
 
     # -- numbers
 
@@ -142,7 +175,9 @@ class Table:
     def _number(self, shown: str, value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return float(value)
-        if value.device == self.device:
+        if value.numel() != 1:
+            raise RuntimeError(f"{shown}: expected a tensor of one element, got shape {tuple(value.shape)}; a param group has one value")
+        if value.device == self.device and value.device.type != "cpu":
             return value.detach()
         if value.device.type != "cpu":
             raise RuntimeError(f"{shown}: expected a number, or a tensor on {self.device} as the parameters, got one on "
@@ -169,6 +204,7 @@ class Table:
             if key.group == number:
                 self.plan.set_scalars(i, self._scalars_of(i))
         self._remember(number, values)
+        self._pin()
         return True
 
     def _remember(self, number: int, values: Tuple[Any, ...]) -> None:
@@ -200,6 +236,9 @@ class Table:
                     return False
         if self.is_idle:
             return True
+        for tensor, address in self.pins:
+            if tensor.data_ptr() != address:  # by .data, set_() or swap_tensors()
+                return False
         watches = self.other_watches if trusts_gradients else WATCH_ALL
         if self.plan.step(self.stream(), scalars, world, watches):
             return False
