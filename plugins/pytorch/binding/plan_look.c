@@ -39,8 +39,8 @@ static int look_by_exchange(PlanObject *self, plan_watch *watch, size_t i,
   return !fits(self, layout, &view);
 }
 
-/* Another gradient may have the object and the memory of one that is gone: sizes are its parameter's,
-   strides need not be. */
+/* Another gradient may have the object and the memory of one that is gone: sizes are its
+   parameter's, strides need not be. */
 static int has_strides(PlanObject *self, const tensor_layout *layout, PyObject *tensor) {
   const int64_t *sizes = self->dims + layout->dims, *strides = sizes + layout->rank;
   PyObject *found = PyObject_CallMethod(tensor, "stride", NULL);
