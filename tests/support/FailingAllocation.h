@@ -20,6 +20,13 @@ void *allocate(size_t size) {
 
 void *operator new(size_t size) { return allocate(size); }
 void *operator new[](size_t size) { return allocate(size); }
+// std::stable_sort takes its buffer by these, and gives it back by the usual delete.
+void *operator new(size_t size, const std::nothrow_t &) noexcept {
+  return std::malloc(size ? size : 1);
+}
+void *operator new[](size_t size, const std::nothrow_t &) noexcept {
+  return std::malloc(size ? size : 1);
+}
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete[](void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
