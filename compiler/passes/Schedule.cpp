@@ -56,34 +56,31 @@ public:
       refuse(program, row ? fixed.error() : row.error());
       return signalPassFailure();
     }
-    Result<bool> early = allowEarlyLaunch(hasKernelBehind(program),
-                                          has(**row, target::Feature::early_launch), *fixed);
+    const SmallVector<KernelOp> behind = kernelsBehind(program);
+    Result<bool> early =
+        allowEarlyLaunch(!behind.empty(), has(**row, target::Feature::early_launch), *fixed);
     if (!early) {
       refuse(program, early.error());
       return signalPassFailure();
     }
-    bool isBehind = false;
-    for (KernelOp kernel : program.getBody().getOps<KernelOp>()) {
+    for (KernelOp kernel : program.getBody().getOps<KernelOp>())
       if (failed(scheduleKernel(kernel, limitsOf(**row), *fixed)))
         return signalPassFailure();
-      if (canStartEarly(kernel, isBehind))
-        decide(kernel, kEarlyLaunch, *early);
-      isBehind = reduces(kernel);
-    }
+    for (KernelOp kernel : behind)
+      decide(kernel, kEarlyLaunch, *early);
   }
 
 private:
   static bool reduces(KernelOp kernel) { return !kernel.getBody().getOps<ReductionOp>().empty(); }
 
-  /// Kernels that reduce read results of earlier ones in their own last block, too: they wait.
-  static bool canStartEarly(KernelOp kernel, bool isBehindReducing) {
-    return isBehindReducing && !reduces(kernel);
-  }
-
-  static bool hasKernelBehind(ProgramOp program) {
-    bool isBehind = false, found = false;
+  /// Those behind a kernel that reduces. One that reduces itself reads results of earlier ones in
+  /// its last block, too: it waits.
+  static SmallVector<KernelOp> kernelsBehind(ProgramOp program) {
+    SmallVector<KernelOp> found;
+    bool isBehind = false;
     for (KernelOp kernel : program.getBody().getOps<KernelOp>()) {
-      found |= canStartEarly(kernel, isBehind);
+      if (isBehind && !reduces(kernel))
+        found.push_back(kernel);
       isBehind = reduces(kernel);
     }
     return found;

@@ -207,6 +207,11 @@ class GradientArena:
     def __repr__(self) -> str:
         return f"GradientArena({len(self)} of {len(self._parameters)} gradients, {self.nbytes} bytes)"
 
+    @property
+    def parameters(self) -> Sequence[torch.Tensor]:
+        """Those that it was given, in their order."""
+        return tuple(self._parameters)
+
     def add(self, parameters: Iterable[torch.Tensor]) -> None:
         """More parameters; their buffers are made when they have gradients.
 

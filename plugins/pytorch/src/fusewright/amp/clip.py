@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 import torch
 
 from ..distributed import AllReduce, groups_of
-from .core import to_device
+from ..optim.staging import to_device
 from .passes import GradientPass, Moved, World
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]

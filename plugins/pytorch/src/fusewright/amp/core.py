@@ -9,23 +9,17 @@ import torch
 
 from .. import _C
 from ..context import context
+from ..optim.entries import target_of
+from ..optim.staging import to_device
 
 _MOST_COUNT = 2**24  # what f32 counts exactly; some ten million steps
 _MOST_REPORTS = 8  # of fw_scaler_update
 TORCH_SETTINGS = ("growth_factor", "backoff_factor", "growth_interval")
 
 
-def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    return tensor if tensor.device == device else tensor.to(device, non_blocking=device.type != "cpu")
-
-
 def stream_of(device: torch.device) -> int:
     """The stream that torch queues work on."""
     return _C.current_stream(device.index or 0) if device.type == "cuda" else 0
-
-
-def target_of(device: torch.device) -> str:
-    return "cpu" if device.type == "cpu" else f"{device.type}:{device.index or 0}"
 
 
 def as_f32(value: float) -> float:

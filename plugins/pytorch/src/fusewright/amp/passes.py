@@ -10,10 +10,11 @@ import torch
 from .. import _C
 from ..context import context
 from ..distributed import local_gradient
-from .core import stream_of, target_of
+from ..optim.entries import target_of
+from ..optim.metadata import DTYPES
+from .core import stream_of
 
 OPS = Path(__file__).with_name("gradients.fuse")
-_DTYPES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16"}
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 World = Optional[Callable[[torch.Tensor, str], None]]
@@ -155,12 +156,12 @@ class GradientPass:
     def _group(self, dtype: torch.dtype, gradients: Sequence[torch.Tensor]) -> Tuple[Any, List[Any], Dict[str, Any]]:
         if dtype in self.refused:
             raise ValueError(self.refused[dtype])
-        if dtype not in _DTYPES:
+        if dtype not in DTYPES:
             raise TypeError(
-                f"expected gradients of {', '.join(map(str, _DTYPES))}, got {dtype}; "
+                f"expected gradients of {', '.join(map(str, DTYPES))}, got {dtype}; "
                 "use the calls of torch.nn.utils and torch.amp for their parameters"
             )
-        dtypes = (("g", _DTYPES[dtype]),) + tuple((name, _DTYPES[tensor.dtype]) for name, tensor in self.shared.items())
+        dtypes = (("g", DTYPES[dtype]),) + tuple((name, DTYPES[tensor.dtype]) for name, tensor in self.shared.items())
         program, shared = _program(self.name, self.options, dtypes, target_of(self.device))
         return program, [*gradients, *(self.shared[name] for name in shared)], {}
 

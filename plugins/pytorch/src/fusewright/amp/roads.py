@@ -8,7 +8,8 @@ from typing import Any, List, Mapping, Sequence, Tuple
 import torch
 
 from .checks import Checks
-from .core import CoreScaler, to_device
+from ..optim.staging import to_device
+from .core import CoreScaler
 from .passes import World
 from .report import Report
 

@@ -26,7 +26,7 @@ class Key(NamedTuple):
 
 
 def target_of(device: torch.device) -> str:
-    return "cpu" if device.type == "cpu" else f"cuda:{device.index}"
+    return "cpu" if device.type == "cpu" else f"{device.type}:{device.index or 0}"
 
 
 def check(parameter: torch.Tensor) -> None:

@@ -15,6 +15,7 @@ from .lanes import Lane, lanes_of, refuse_lanes, world_of
 from .metadata import ADDED, DTYPES, OpInfo, is_narrow
 from .saving import Saving
 from .settings import Settings
+from .staging import to_device
 from .states import Counters, States
 from .tables import Table
 
@@ -294,7 +295,7 @@ class Optimizer(Saving):
         self._forget()
 
     def _enter_arena(self) -> None:
-        known = {id(parameter) for parameter in self._arena._parameters}
+        known = {id(parameter) for parameter in self._arena.parameters}
         self._arena.add(parameter for parameters in self._lists for parameter in parameters if id(parameter) not in known)
         self._arena_seen = None
 
@@ -310,7 +311,7 @@ def _on(device: torch.device, scaling: Optional[Dict[str, Any]]) -> Optional[Dic
     """The numbers of a scaled step where the lane's are."""
     if scaling is None:
         return None
-    return {name: value.to(device, non_blocking=device.type != "cpu") if isinstance(value, torch.Tensor) else value
+    return {name: to_device(value, device) if isinstance(value, torch.Tensor) else value
             for name, value in scaling.items()}
 
 

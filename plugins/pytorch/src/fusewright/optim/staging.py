@@ -17,6 +17,11 @@ from .layouts import gradient_of, is_direct, is_same_layout, laid_out_like, shar
 Pair = Tuple[Optional[torch.Tensor], Optional[torch.Tensor]]  # to, from
 
 
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The tensor there, without waiting for a device where that is possible."""
+    return tensor if tensor.device == device else tensor.to(device, non_blocking=device.type != "cpu")
+
+
 class Handled:
     """One parameter: its tensors as the plan has them. `parameter_copy`, `gradient_copy`: None: used in place."""
 
