@@ -162,7 +162,7 @@ def test_watch_takes_what_the_plan_was_made_of(context):
     check_error("USAGE", ["for p, got others"], lambda: work.plan.watch(0, "p", work.parameters[::-1]))
     check_error("USAGE", ["group below 1"], lambda: work.plan.watch(1, "p", []))
     check_error("USAGE", ["'w'"], lambda: work.plan.watch(0, "w", []))
-    with pytest.raises(ValueError, match="'grad' or 'address', got 'data'"):
+    with pytest.raises(ValueError, match="None or 'grad', got 'data'"):
         work.plan.watch(0, "p", work.parameters, "data")
     with pytest.raises(TypeError, match="torch.Tensor"):
         work.plan.watch(0, "p", [1, 2, 3, 4])
@@ -204,6 +204,7 @@ def test_roads():
     assert roads["builtin_methods"]
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     assert roads["exchange_api"] == (version >= (2, 10))
+    assert roads["c_functions"] == (version >= (2, 5))
 
 
 def test_current_stream():
@@ -218,25 +219,37 @@ def test_current_stream():
         _C.current_stream(-1)
 
 
-def watch_addresses(work):
-    """The watches of an optimizer whose gradients need no look."""
-    work.plan.watch(0, "p", work.parameters, "address")
-    work.plan.watch(0, "g", work.parameters, "grad")
-    return work
-
-
-def test_addresses_follow_parameters(context):
-    work = watch_addresses(AdamW(context, SHAPES, scalars={"lr": 0.01}))
+def test_exchanged_tensors(context):
+    """torch.utils.swap_tensors: the same object is another tensor, and the old one may be gone."""
+    work = AdamW(context, SHAPES, scalars={"lr": 0.01}).watch()
     check_step(work, 1)
-    work.parameters[0].data = torch.randn(4, 6)
-    check_step(work, 2)
-    work.parameters[3].data = torch.randn(10, 5)[::2]
-    work.parameters[3].grad = None
-    check_left_out(work, 2)
+    torch.utils.swap_tensors(work.parameters[0], torch.randn(4, 6))
+    work.parameters[0].grad = torch.randn(4, 6)
+    check_left_out(work, 1)
 
 
-def test_addresses_keep_parameters_no_longer_than_the_plan(context):
-    work = watch_addresses(AdamW(context, SHAPES, scalars={"lr": 0.01}))
+def test_a_transposed_square(work):
+    check_step(work, 1)
+    work.parameters[3].data = work.parameters[3].data.t()
+    check_left_out(work, 1)
+
+
+def test_versions_are_raised():
+    tensors = [torch.randn(3), torch.nn.Parameter(torch.randn(2, 2)), torch.randn(())]
+    before = [tensor._version for tensor in tensors]
+    done = _C.raise_versions(tensors)
+    assert done == _C.torch_roads()["c_functions"]
+    assert [tensor._version for tensor in tensors] == [version + done for version in before]
+    with torch.inference_mode():
+        unversioned = torch.randn(3)
+    assert _C.raise_versions([unversioned, tensors[0]]) == done
+    for other in ((), [1.0], None):
+        with pytest.raises(TypeError, match="expected a list of tensors"):
+            _C.raise_versions(other)
+
+
+def test_watches_keep_parameters_no_longer_than_the_plan(context):
+    work = AdamW(context, SHAPES, scalars={"lr": 0.01}).watch()
     storages = [parameter.untyped_storage() for parameter in work.parameters]
     counts = [sys.getrefcount(storage) for storage in storages]
     watched = [weakref.ref(parameter) for parameter in work.parameters]

@@ -1,5 +1,6 @@
 /* The module fusewright._C. */
 #include "torch_roads.h"
+#include "torch_tensors.h"
 
 static PyObject *shipped_ops(PyObject *module, PyObject *unused) {
   (void)module;
@@ -38,6 +39,9 @@ static PyMethodDef functions[] = {
            "loaded."),
     METHOD("torch_roads", torch_roads_dict, METH_NOARGS,
            "torch_roads() -> dict: which ways into torch this torch has."),
+    METHOD("raise_versions", raise_versions, METH_O,
+           "raise_versions(tensors) -> bool: tells autograd that a list of tensors has changed in "
+           "place. False: this torch has no such road, and nothing was done."),
     METHOD("current_stream", current_stream, METH_O,
            "current_stream(device_index) -> int: the stream that torch queues on."),
     {NULL, NULL, 0, NULL}};

@@ -207,9 +207,7 @@ static PyMethodDef methods[] = {
     METHOD("watch", plan_add_watch, METH_FAST,
            "watch(group, operand, owners, attribute=None) -> int: step() takes the operand's "
            "addresses from owners[i], or with\n"
-           "\"grad\" from owners[i].grad. \"address\": as None, but looks at addresses alone, "
-           "where this torch has handles: faster, and owners whose hooks reach the plan are never "
-           "collected. Returns the watch's number, its bit in step()'s mask."),
+           "\"grad\" from owners[i].grad. Returns the watch's number, its bit in step()'s mask."),
     METHOD("set_pointers", plan_set_pointers, METH_FAST,
            "set_pointers(group, operand, tensors): new addresses of one operand."),
     METHOD("set_scalars", plan_set_scalars, METH_FAST,

@@ -3,6 +3,7 @@
 #define FUSEWRIGHT_PLAN_H
 
 #include "scalars.h"
+#include "torch_tensors.h"
 
 typedef struct {
   int32_t rank; /* -1: the operand is absent */
@@ -19,18 +20,22 @@ typedef struct {
   PyObject *held; /* what scalars of the group read */
 } plan_group;
 
-/* The owners' own addresses or, `of_gradients`, those of their gradients. With handles a look asks
-   for addresses alone. */
+/* The owners' own addresses or, `of_gradients`, those of their gradients. */
 typedef struct {
   size_t group;
   size_t operand; /* of the program's */
   size_t count;
   int of_gradients;
   PyObject **owners;
-  void **handles;   /* NULL: none */
   PyObject **seen;  /* tensors of the last look; never dereferenced */
   void **addresses; /* that the plan has */
   void **found;     /* by the look that is under way */
+
+  /* By torch's C functions, where there are any; else NULL. */
+  const void *
+      *implementations;     /* of the owners; another one is another tensor in the same object */
+  uint64_t keys;            /* of what is looked at, as those two: */
+  int32_t dtype, device_id; /* as torch numbers them */
 } plan_watch;
 
 typedef struct {
@@ -90,8 +95,17 @@ enum { GONE = 1 }; /* a tensor is no more what the plan was made for */
 
 /* Fills watch->found. 0, GONE, or -1 with an exception. */
 int look(PlanObject *self, plan_watch *watch);
+/* One of its tensors, by way of Python's object. */
+int look_at_owner(PlanObject *self, plan_watch *watch, size_t i, const tensor_layout *layout);
 /* Looks at the watches of the mask and gives the plan what has moved. 0, GONE or -1. */
 int look_at_watches(PlanObject *self, unsigned long long mask);
+
+/* ---- plan_look_tensors.c ---- */
+
+/* As look(), by torch's C functions. */
+int look_at_tensors(PlanObject *self, plan_watch *watch);
+/* Behind the first look: later ones take this road, if there is one. */
+int prepare_looks(plan_watch *watch);
 
 /* ---- plan_run.c ---- */
 

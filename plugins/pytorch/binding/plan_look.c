@@ -92,8 +92,9 @@ static PyObject *gradient_of(PyObject *owner) {
   return PyObject_GetAttr(owner, name);
 }
 
-static int look_at_gradient(PlanObject *self, plan_watch *watch, size_t i,
-                            const tensor_layout *layout) {
+int look_at_owner(PlanObject *self, plan_watch *watch, size_t i, const tensor_layout *layout) {
+  if (!watch->of_gradients)
+    return look_at_tensor(self, watch, i, layout, watch->owners[i]);
   PyObject *gradient = gradient_of(watch->owners[i]);
   if (!gradient)
     return -1;
@@ -102,23 +103,13 @@ static int look_at_gradient(PlanObject *self, plan_watch *watch, size_t i,
   return gone;
 }
 
-/* Whether all owners are where they were. */
-static int look_by_handles(const plan_watch *watch) {
-  for (size_t i = 0; i < watch->count; ++i)
-    if (torch.handle_address(watch->handles[i], &watch->found[i]) != 0 ||
-        watch->found[i] != watch->addresses[i])
-      return 0;
-  return 1;
-}
-
 int look(PlanObject *self, plan_watch *watch) {
-  if (watch->handles && look_by_handles(watch))
-    return 0;
+  if (watch->implementations)
+    return look_at_tensors(self, watch);
   const plan_group *group = &self->groups[watch->group];
   const tensor_layout *layout = layout_of(group, watch->operand, 0);
   for (size_t i = 0; i < watch->count; ++i, layout += group->per_entry) {
-    int gone = watch->of_gradients ? look_at_gradient(self, watch, i, layout)
-                                   : look_at_tensor(self, watch, i, layout, watch->owners[i]);
+    int gone = look_at_owner(self, watch, i, layout);
     if (gone)
       return gone;
   }

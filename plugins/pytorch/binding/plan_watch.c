@@ -8,10 +8,7 @@ static void free_watch(plan_watch *watch) {
     if (watch->owners)
       Py_XDECREF(watch->owners[i]);
   }
-  for (size_t i = 0; watch->handles && i < watch->count; ++i)
-    if (watch->handles[i])
-      torch.delete_handle(watch->handles[i]);
-  PyMem_Free(watch->handles);
+  PyMem_Free(watch->implementations);
   PyMem_Free(watch->owners);
   PyMem_Free(watch->seen);
   PyMem_Free(watch->addresses);
@@ -76,35 +73,13 @@ static int fill_owners(plan_watch *watch, PyObject *owners, const plan_group *gr
   return 0;
 }
 
-/* What a watch looks at. */
-enum { WHOLE, GRADIENT, ADDRESS };
-
-static int take_attribute(PyObject *attribute, int *out) {
-  static const char *const names[] = {NULL, "grad", "address"};
-  *out = WHOLE;
-  if (!attribute || attribute == Py_None)
+static int take_attribute(PyObject *attribute, int *of_gradients) {
+  *of_gradients = attribute && attribute != Py_None;
+  if (!*of_gradients ||
+      (PyUnicode_Check(attribute) && PyUnicode_CompareWithASCIIString(attribute, "grad") == 0))
     return 0;
-  for (int i = GRADIENT; i <= ADDRESS; ++i)
-    if (PyUnicode_Check(attribute) && PyUnicode_CompareWithASCIIString(attribute, names[i]) == 0) {
-      *out = i;
-      return 0;
-    }
-  PyErr_Format(PyExc_ValueError, "expected attribute to be None, 'grad' or 'address', got %R",
-               attribute);
+  PyErr_Format(PyExc_ValueError, "expected attribute to be None or 'grad', got %R", attribute);
   return -1;
-}
-
-/* A watch without them looks at its owners whole. */
-static int make_handles(plan_watch *watch, PyObject *owners) {
-  PyObject *list = PySequence_List(owners), *capsules = NULL;
-  if (list)
-    capsules = PyObject_CallFunctionObjArgs(torch.make_handles, list, NULL);
-  Py_XDECREF(list);
-  watch->handles = capsules ? zeroed(watch->count + 1, sizeof *watch->handles) : NULL;
-  for (size_t i = 0; watch->handles && i < watch->count; ++i)
-    watch->handles[i] = PyCapsule_GetPointer(PyList_GetItem(capsules, (Py_ssize_t)i), NULL);
-  Py_XDECREF(capsules);
-  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* The first look fills in what later ones compare with; tensors that the plan was not made of are
@@ -131,13 +106,11 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
   static const char *const names[] = {"group", "operand", "owners", "attribute", NULL};
   PyObject *given[4];
   plan_watch watch = {0};
-  int looks_at;
   if (!plan_is_free(self) || take_arguments("watch", args, count, keywords, names, 3, given) < 0 ||
       take_index(given[0], "group", &watch.group) < 0 ||
       find_operand(self, watch.group, given[1], &watch.operand) < 0 ||
-      take_attribute(given[3], &looks_at) < 0 || find_torch() < 0)
+      take_attribute(given[3], &watch.of_gradients) < 0 || find_torch() < 0)
     return NULL;
-  watch.of_gradients = looks_at == GRADIENT;
   if (self->watch_count == MOST_WATCHES)
     return raise_error(FW_USAGE, "make a new plan instead of watching again",
                        "expected at most %d watches of a plan", (int)MOST_WATCHES);
@@ -146,8 +119,7 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
     return NULL;
   plan_watch *place = next_watch(self);
   self->busy = 1;
-  int failed = !place || begin_watch(self, &watch, owners) < 0 ||
-               (looks_at == ADDRESS && torch.make_handles && make_handles(&watch, owners) < 0);
+  int failed = !place || begin_watch(self, &watch, owners) < 0 || prepare_looks(&watch) < 0;
   self->busy = 0;
   Py_DECREF(owners);
   if (failed) {

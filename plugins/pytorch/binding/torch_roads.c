@@ -1,5 +1,7 @@
 #include "torch_roads.h"
 
+#include "torch_tensors.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -120,27 +122,6 @@ static void find_methods(PyObject *module, torch_roads *out) {
   PyErr_Clear();
 }
 
-static void find_handles(PyObject *module, torch_roads *out) {
-  void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-  if (!library)
-    return;
-  PyObject *c = optional_attribute(module, "_C"), *aoti = optional_attribute(c, "_aoti");
-  PyObject *make = optional_attribute(aoti, "unsafe_alloc_void_ptrs_from_tensors");
-  void *address = dlsym(library, "aoti_torch_get_data_ptr"),
-       *delete = dlsym(library, "aoti_torch_delete_tensor_object");
-  dlclose(library); /* torch keeps it */
-  Py_XDECREF(aoti);
-  Py_XDECREF(c);
-  if (!make || !address || !delete) {
-    Py_XDECREF(make);
-    return;
-  }
-  out->make_handles = make;
-  /* ISO C has no cast between pointers to data and to functions. */
-  memcpy(&out->handle_address, &address, sizeof address);
-  memcpy(&out->delete_handle, &delete, sizeof delete);
-}
-
 int find_torch(void) {
   if (torch.tensor)
     return 0;
@@ -152,7 +133,6 @@ int find_torch(void) {
   if (!failed) {
     find_exchange_api(&found);
     find_methods(module, &found);
-    find_handles(module, &found);
     torch = found;
   }
   Py_DECREF(module);
@@ -162,13 +142,14 @@ int find_torch(void) {
 PyObject *describe_torch(void) {
   if (find_torch() < 0)
     return NULL;
+  find_tensors();
   const struct {
     const char *name;
     int has;
   } rows[] = {{"exchange_api", torch.view != NULL},
               {"builtin_methods", torch.data_ptr && torch.is_neg},
               {"gradient_slot", torch.get_grad != NULL},
-              {"handles", torch.make_handles != NULL}};
+              {"c_functions", has_tensors()}};
   PyObject *dict = PyDict_New();
   for (size_t i = 0; dict && i < sizeof rows / sizeof *rows; ++i)
     if (put(dict, rows[i].name, PyBool_FromLong(rows[i].has)) < 0)

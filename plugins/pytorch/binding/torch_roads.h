@@ -51,12 +51,6 @@ typedef struct {
   /* The getter behind tensor.grad; Python >= 3.10. */
   descrgetfunc get_grad;
   PyObject *grad_descriptor;
-
-  /* torch's handles of tensors, by the C functions of libtorch_cpu; all or none. A handle follows
-     its tensor to other memory, and is a reference that Python's collector does not see. */
-  PyObject *make_handles; /* list of tensors -> list of capsules */
-  int32_t (*handle_address)(void *handle, void **out);
-  int32_t (*delete_handle)(void *handle);
 } torch_roads;
 
 extern torch_roads torch;

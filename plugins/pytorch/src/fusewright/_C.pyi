@@ -4,7 +4,8 @@ from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple
 
 from torch import Tensor
 
-__all__ = ["Context", "Counter", "Error", "Op", "Plan", "Program", "Request", "Scaler", "current_stream", "shipped_ops",
+__all__ = ["Context", "Counter", "Error", "Op", "Plan", "Program", "Request", "Scaler", "current_stream", "raise_versions",
+           "shipped_ops",
            "torch_roads", "versions"]
 
 class Error(RuntimeError):
@@ -97,9 +98,8 @@ class Plan:
     def run(self, stream: int, scalars: Optional[Scalars] = None, world: Optional[AllReduce] = None) -> None: ...
     def step(self, stream: int, scalars: Optional[Scalars] = None, world: Optional[AllReduce] = None, watches: int = -1) -> int:
         """0: queued. 1: nothing was run: a watched tensor is no longer what the plan was made for; make a new plan."""
-    def watch(self, group: int, operand: str, owners: Sequence[Tensor], attribute: Optional[Literal["grad", "address"]] = None) -> int:
-        """step() takes the addresses of owners[i], or of owners[i].grad. "address": of owners[i], looking at addresses alone:
-        faster, and owners whose hooks reach the plan are never collected. Returns the watch's bit in step()'s mask."""
+    def watch(self, group: int, operand: str, owners: Sequence[Tensor], attribute: Optional[Literal["grad"]] = None) -> int:
+        """step() takes the addresses of owners[i], or of owners[i].grad. Returns the watch's bit in step()'s mask."""
     def set_pointers(self, group: int, operand: str, tensors: Sequence[Optional[Tensor]]) -> None: ...
     def set_scalars(self, group: int, scalars: Optional[Scalars]) -> None: ...
     def info(self) -> Dict[str, Any]:
@@ -142,3 +142,5 @@ def shipped_ops() -> List[str]: ...
 def versions() -> Dict[str, str]: ...
 def torch_roads() -> Dict[str, bool]: ...
 def current_stream(device_index: int, /) -> int: ...
+def raise_versions(tensors: List[Tensor], /) -> bool:
+    """Tells autograd that they have changed in place. False: this torch has no such road, and nothing was done."""

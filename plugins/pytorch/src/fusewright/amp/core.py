@@ -164,7 +164,8 @@ class CoreScaler:
     def moved(self) -> None:
         """The scale has another value."""
         # Whoever saved it for a backward that comes only now is told so by autograd.
-        torch.autograd.graph.increment_version(self.tensor)  # type: ignore[arg-type]
+        if not _C.raise_versions([self.tensor]):
+            torch.autograd.graph.increment_version(self.tensor)  # type: ignore[arg-type]
         if self._copies:
             self._copies.clear()
 

@@ -14,10 +14,6 @@ from .passes import World
 from .report import Report
 
 NO_GRADIENT = "expected gradients to look at, got none in any of the optimizer's parameters; call backward() first"
-_CLAIMED = (
-    "expected one scaler for an optimizer, got torch.amp.GradScaler while fusewright.amp.GradScaler is between "
-    "its unscale_() or step() and its update(); use one of them"
-)
 
 
 class Stage(Enum):
@@ -29,7 +25,7 @@ class Stage(Enum):
 class Record:
     """An optimizer since the last update."""
 
-    __slots__ = ("optimizer", "is_ours", "stage", "found", "made", "_hook")
+    __slots__ = ("optimizer", "is_ours", "stage", "found", "made", "_claims")
 
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer
@@ -37,24 +33,18 @@ class Record:
         self.stage = Stage.READY
         self.found: List[Report] = []  # by unscale_ or a look ahead of the step
         self.made: List[Report] = []  # by the step itself
-        self._hook: Any = None
+        self._claims = False
 
     def claim(self) -> None:
         """A step by torch's scaler is refused until the update."""
-        if self.is_ours and self._hook is None:
-            self._hook = self.optimizer.register_step_pre_hook(_refuse_torchs_scaler)
+        if self.is_ours and not self._claims:
+            self._claims = True
+            self.optimizer._claims += 1
 
     def leave(self) -> None:
-        if self._hook is not None:
-            self._hook.remove()
-            self._hook = None
-
-
-def _refuse_torchs_scaler(optimizer: Any, *_: Any) -> None:
-    if "found_inf" in optimizer.__dict__:
-        for name in ("found_inf", "grad_scale"):  # torch leaves them where a step fails
-            optimizer.__dict__.pop(name, None)
-        raise RuntimeError(_CLAIMED)
+        if self._claims:
+            self._claims = False
+            self.optimizer._claims -= 1
 
 
 def worst(numbers: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
@@ -116,8 +106,7 @@ class Roads:
         if divides:
             scale = core.scalar_on(lanes[0].device) if len(lanes) == 1 else core.tensor
         skip = worst([report.skipped for report in record.found], core.place) if record.found else None  # type: ignore[arg-type]
-        record.leave()  # its own step speaks torch's protocol
-        skipped = optimizer._step_scaled(scale, skip)
+        skipped = optimizer._step_scaled(scale, skip, lanes)
         tables = [lane.current[True] for lane in optimizer._lanes]
         if optimizer._world is None and not record.found and not any(table.parameters for table in tables):
             raise AssertionError(NO_GRADIENT)

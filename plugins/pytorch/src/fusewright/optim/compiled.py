@@ -34,8 +34,8 @@ class ListTable(Table):
     def _handling(self, device: torch.device) -> None:
         return None
 
-    def _watch(self) -> int:
-        return 0
+    def _watch(self) -> None:
+        pass
 
     def _parameter(self, parameter: torch.Tensor) -> torch.Tensor:
         return parameter if is_direct(parameter) else laid_out_like(parameter, parameter.dtype, parameter.device)
@@ -85,7 +85,7 @@ class Traced:
         self.parameters = table.parameters
         self.names = [[operand["name"] for operand in program.operands if operand["scope"] != "all"]
                       for program in table.programs]
-        self.states = [optimizer.state[parameter][table.info.state_name(name)]
+        self.states = [optimizer._states[parameter][table.info.state_name(name)]
                        for names, parameters in zip(self.names, table.lists) for parameter in parameters
                        for name in names if name not in (table.info.param, table.info.grad)]
         unique = {id(counter): counter for counter in table.counters if counter is not None}
@@ -102,7 +102,7 @@ class Traced:
         optimizer = self.optimizer()
         if optimizer is None:
             raise RuntimeError("expected an optimizer that is alive, got one that is gone; keep it beside the compiled step")
-        scaling = optimizer._torch_scaling() if "found_inf" in optimizer.__dict__ else None
+        scaling = optimizer._scaling_now()
         if scaling is not None and optimizer._settings.zero_gradients:
             raise RuntimeError("expected no zero_gradients in a compiled step under a scaler; call zero_grad() instead")
         table = self._table(scaling is not None)

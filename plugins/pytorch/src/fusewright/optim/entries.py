@@ -67,7 +67,7 @@ class Entries:
                 continue
             check(parameter)
             present.append((number, parameter))
-            complete(self.optimizer.state[parameter], parameter, self.info, self.settings, self.options, self.features)
+            complete(self.optimizer._states[parameter], parameter, self.info, self.settings, self.options, self.features)
         if self.has_step:
             self._count([parameter for _, parameter in present])
         for number, parameter in present:
@@ -79,7 +79,7 @@ class Entries:
             self.optimizer._forget_compiled()
 
     def _key(self, number: int, parameter: torch.Tensor) -> Key:
-        state, shard, gradient = self.optimizer.state[parameter], local(parameter), gradient_of(parameter)
+        state, shard, gradient = self.optimizer._states[parameter], local(parameter), gradient_of(parameter)
         dtypes = [(self.info.param, DTYPES[shard.dtype]), (self.info.grad, DTYPES[gradient.dtype])]
         for operand in state_operands(self.info, self.options, self.features):
             dtypes.append((operand["name"], self._dtype_of_state(state, operand["name"])))

@@ -43,6 +43,9 @@ class Optimizer(Saving):
     """
 
     _step_supports_amp_scaling = True  # torch.amp.GradScaler then leaves grad_scale and found_inf to the step
+    _claims = 0  # of scalers of ours that wait for their update
+    _scaling: Optional[Dict[str, Any]] = None  # during a step of such a scaler
+    _scaled_lanes: Optional[List[Lane]] = None
 
     def __init__(self, params: Any, info: OpInfo, **values: Any) -> None:
         self._info = info
@@ -58,7 +61,6 @@ class Optimizer(Saving):
         self._compiled_numbers: List[int] = []
         self._reset()
         super().__init__(params, {**info.defaults, **values})
-        self._adopt(self.state)
 
     def _reset(self) -> None:
         """What is made anew after a load, a copy, or a change of parameters."""
@@ -70,9 +72,25 @@ class Optimizer(Saving):
         self._arena_seen: Any = None  # by the last step
         self._plans_made = self._copied = 0
 
-    def _adopt(self, state: Mapping[Any, Any]) -> None:
-        self.state = self._states = States(self._forget, dict(state))
-        self._counters = Counters(self.state)
+    # -- states
+
+    @property
+    def state(self) -> States:  # type: ignore[override]
+        """As torch.optim's: parameter -> dict of its states. Who has read this once may exchange the memory of a state
+        (`.data = ...`), so all later steps look at where states are."""
+        self._are_states_out = True
+        return self._states
+
+    @state.setter
+    def state(self, states: Mapping[Any, Any]) -> None:
+        self._adopt(states)
+        self._are_states_out = bool(states)
+        self._forget()
+
+    def _adopt(self, states: Mapping[Any, Any]) -> None:
+        self._states = States(self._forget, dict(states))
+        self._counters = Counters(self._states)
+        self._are_states_out = False
 
     def _forget(self) -> None:
         """Plans do not fit any more: states, parameters or groups have changed."""
@@ -102,8 +120,6 @@ class Optimizer(Saving):
                            "master_weights=True keeps them in float32")
 
     def _lanes_now(self) -> List[Lane]:
-        if self.state is not self._states:
-            self._adopt(self.state)
         lanes = lanes_of(self)
         self._world = world_of(self)
         self._lists = [list(group["params"]) for group in self.param_groups]
@@ -122,9 +138,9 @@ class Optimizer(Saving):
         return lanes
 
     def _has_other_parameters(self) -> bool:
-        """Whether somebody changed lists of parameters, or `state`, behind our back."""
+        """Whether somebody changed lists of parameters behind our back."""
         groups, lists = self.param_groups, self._lists
-        if self.state is not self._states or len(groups) != len(lists):
+        if len(groups) != len(lists):
             return True
         try:
             for group, known in zip(groups, lists):
@@ -145,7 +161,7 @@ class Optimizer(Saving):
             return compiled.compiled_step(self, closure)
         if closure is not None or self._is_listened_to():
             return self._step_aloud(closure)
-        self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
+        self._advance(self._scaling_now(), self._scaled_lanes)
         return None
 
     # torch's wrapper costs more than the step: hooks and profiler are served by _step_aloud.
@@ -165,17 +181,26 @@ class Optimizer(Saving):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        self._advance(self._torch_scaling() if "found_inf" in self.__dict__ else None)
+        self._advance(self._scaling_now())
         return loss
 
-    def _torch_scaling(self) -> Dict[str, Any]:
-        """What torch.amp.GradScaler has set for this step; grad_scale is None where unscale_() was called."""
+    def _scaling_now(self) -> Optional[Dict[str, Any]]:
+        """What a loss scaler has set for this step. Of torch.amp.GradScaler: grad_scale is None where unscale_() was called."""
+        if "found_inf" not in self.__dict__:
+            return self._scaling
+        if self._claims:
+            for name in ("found_inf", "grad_scale"):  # torch leaves them where a step fails
+                self.__dict__.pop(name, None)
+            raise RuntimeError("expected one scaler for an optimizer, got torch.amp.GradScaler while fusewright.amp.GradScaler is "
+                               "between its unscale_() or step() and its update(); use one of them")
         scale = getattr(self, "grad_scale", None)
         return {"all.scale": 1.0 if scale is None else scale, "all.skip": self.found_inf}
 
-    def _advance(self, scaling: Optional[Dict[str, Any]]) -> None:
+    def _advance(self, scaling: Optional[Dict[str, Any]], lanes: Optional[List[Lane]] = None) -> None:
+        """lanes: those that fit, where they are known."""
         is_scaled = scaling is not None
-        lanes = self._fitting_lanes(is_scaled)
+        if lanes is None:
+            lanes = self._fitting_lanes(is_scaled)
         trusts_gradients, seen = False, None
         if self._arena is not None:
             # Others may have checked it in between, and the other kind of step has tables of its own.
@@ -210,19 +235,22 @@ class Optimizer(Saving):
         """Keeps what a table's run tells, on its device."""
         self._last_skipped, self._last_norm = table.skipped, table.norm
 
-    def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None) -> List[torch.Tensor]:
+    def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None,
+                     lanes: Optional[List[Lane]] = None) -> List[torch.Tensor]:
         """The step with gradients of scale * loss, for fusewright.amp. scale: a tensor, or Scaler.scalar(); None: they are
-        unscaled already. skip: not 0: nothing is to be done. Gives what all.skipped of the plans say: 0: applied."""
+        unscaled already. skip: not 0: nothing is to be done. lanes: of _fitting_lanes(). Gives what all.skipped of the plans
+        say: 0: applied."""
         if "found_inf" in self.__dict__:
             raise RuntimeError("expected one scaler, got torch.amp.GradScaler inside of fusewright.amp.GradScaler; use one of them")
-        lanes = self._fitting_lanes(is_scaled=True)
+        lanes = self._fitting_lanes(is_scaled=True) if lanes is None else lanes
         if len(lanes) > 1 and skip is None:
             refuse_lanes(lanes)
-        self.found_inf, self.grad_scale = (0.0 if skip is None else skip), scale
+        self._scaling = {"all.scale": 1.0 if scale is None else scale, "all.skip": 0.0 if skip is None else skip}
+        self._scaled_lanes = lanes
         try:
             self.step()
         finally:
-            del self.found_inf, self.grad_scale
+            self._scaling = self._scaled_lanes = None
         return self._last_skipped
 
     def _prepare_compiled(self) -> int:
@@ -267,7 +295,7 @@ class Optimizer(Saving):
 
     def refresh_masters(self) -> None:
         """Makes master weights of what the parameters are now: behind a load of the model's weights."""
-        for state in self.state.values():
+        for state in self._states.values():
             if isinstance(state, dict):
                 state.pop(ADDED["master"], None)
 

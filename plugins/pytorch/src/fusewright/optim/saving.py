@@ -212,6 +212,7 @@ class Saving(torch.optim.Optimizer):
             self._info = of_source(state.pop("_source"))
             self._arena = self._world = self._process_group = None
             self.__dict__.update(_compiled_numbers=[], _captured={})
+        states = state.pop("state")
         super().__setstate__(state)
         self._forget()
         self._reset()
@@ -222,4 +223,4 @@ class Saving(torch.optim.Optimizer):
         if self._incoming:
             self._take(self._incoming[0])
         else:
-            self._adopt(self.state)
+            self.state = states

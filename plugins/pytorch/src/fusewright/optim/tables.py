@@ -32,7 +32,7 @@ class Table:
         self.lists = list(entries.groups.values())
         self.parameters = [parameter for parameters in self.lists for parameter in parameters]
         self.programs = [self.info.program(key.kind) for key in self.keys]
-        self.counters = [optimizer.state[parameters[0]].get(STEP) if key.counter else None
+        self.counters = [optimizer._states[parameters[0]].get(STEP) if key.counter else None
                          for key, parameters in zip(self.keys, self.lists)]
         self.outs: Dict[str, torch.Tensor] = {}
         self.handling = self._handling(device)
@@ -47,7 +47,8 @@ class Table:
         self.skipped = [self.outs["all.skipped"]] if "all.skipped" in self.outs else []
         self.norm = self.outs.get("all.norm")
         self.absent = entries.absent
-        self.other_watches = WATCH_ALL & ~self._watch()
+        self.state_watches = self.gradient_watches = 0
+        self._watch()
         self._pin()
         self.bumped = [parameter for parameter in self.parameters if not parameter.is_inference()]
         self.is_idle = not self.keys and not self.outs
@@ -82,7 +83,7 @@ class Table:
         """The tensors of one group in the order that a plan takes."""
         program, tensors = self.programs[number], []
         for parameter in self.lists[number]:
-            state = self.optimizer.state[parameter]
+            state = self.optimizer._states[parameter]
             for operand in program.operands:
                 if operand["scope"] == "all":
                     continue
@@ -97,7 +98,7 @@ class Table:
     def _state(self, parameter: torch.Tensor, operand: Mapping[str, Any]) -> torch.Tensor:
         """A state as the plan has it. One that is laid out otherwise than its parameter, which module.to(memory_format=...)
         changes, is moved to memory that is not."""
-        state, name = self.optimizer.state[parameter], self.info.state_name(operand["name"])
+        state, name = self.optimizer._states[parameter], self.info.state_name(operand["name"])
         tensor = local(state[name])
         model = self._parameter(parameter)
         if operand["scope"] != "element" or tensor.shape != model.shape or is_same_layout(tensor, model):
@@ -129,18 +130,15 @@ class Table:
         scalars = {} if program.step is None else {program.step: 1.0}
         return [(program.program, outs, scalars)] if outs else []
 
-    def _watch(self) -> int:
-        """Watches owners of addresses; gives the mask of the watches of gradients."""
-        mask = 0
-        looks_at = None if self.optimizer._arena is None else "address"
+    def _watch(self) -> None:
+        """Watches owners of addresses."""
         for number, (key, parameters) in enumerate(zip(self.keys, self.lists)):
             if not key.is_handled:
-                self.plan.watch(number, self.info.param, parameters, looks_at)
+                self.plan.watch(number, self.info.param, parameters)
                 for operand in self._states_of(number):
                     states = [self._state(parameter, operand) for parameter in parameters]
-                    self.plan.watch(number, operand["name"], states, "address")
-                mask |= 1 << self.plan.watch(number, self.info.grad, parameters, "grad")
-        return mask
+                    self.state_watches |= 1 << self.plan.watch(number, operand["name"], states)
+                self.gradient_watches |= 1 << self.plan.watch(number, self.info.grad, parameters, "grad")
 
     def _states_of(self, number: int) -> List[Mapping[str, Any]]:
         return [operand for operand in self.programs[number].operands
@@ -221,7 +219,7 @@ class Table:
 
     def has_counters(self) -> bool:
         """Whether parameters still have the counters that the plan advances."""
-        return all(self.optimizer.state[parameter].get(STEP) is counter
+        return all(self.optimizer._states[parameter].get(STEP) is counter
                    for counter, parameters in zip(self.counters, self.lists) if counter is not None
                    for parameter in parameters)
 
@@ -239,7 +237,9 @@ class Table:
         for tensor, address in self.pins:
             if tensor.data_ptr() != address:  # by .data, set_() or swap_tensors()
                 return False
-        watches = self.other_watches if trusts_gradients else WATCH_ALL
+        watches = WATCH_ALL & ~self.gradient_watches if trusts_gradients else WATCH_ALL
+        if not self.optimizer._are_states_out:
+            watches &= ~self.state_watches
         if self.plan.step(self.stream(), scalars, world, watches):
             return False
         if self.is_cuda and _is_capturing():
@@ -254,6 +254,8 @@ class Table:
 
 def bump(parameters: List[torch.Tensor]) -> None:
     """Tells autograd of the change in place, so that a backward through older values is refused."""
+    if _C.raise_versions(parameters):
+        return
     if _BUMPS_LISTS:
         torch._C._increment_version(parameters)
     else:
