@@ -8,8 +8,13 @@ Parameters are 8 x 64, f32. What is timed is the call alone, from an idle device
   new gradients    zero_grad(set_to_none=True) and a backward before each step: gradients are other tensors each time
   same gradients   neither: the step finds what it found the last time
   arena            gradients are views of one buffer, zeroed and added to by a backward
+  arena, one op    the same, added to by one foreach call
   CUDA graph       replay of a step that was captured
   loss scale       scaler.step(optimizer) and scaler.update(), new gradients
+  loss scale, same the same, gradients as for "same gradients"
+
+A backward over so many small tensors leaves little of what a step reads in the caches; the rows without one show the
+step's own work.
 
 All rows take turns batch by batch, each batch behind a step that is not counted. us: the mean of a batch's steps; best and
 median of the batches. On the CPU the call does the arithmetic too.
@@ -85,6 +90,19 @@ class Arena(Case):
         super().set_up()
 
 
+class ArenaOneOp(Arena):
+    name = "arena, one op"
+
+    def set_up(self):
+        super().set_up()
+        self.optimizer.step()  # gradients have their places
+        self.gradients = [parameter.grad for parameter in self.parameters]
+
+    def prepare(self):
+        self.optimizer.zero_grad()
+        torch._foreach_add_(self.gradients, self.sources)
+
+
 class CudaGraph(Case):
     name = "CUDA graph"
 
@@ -114,6 +132,10 @@ class LossScale(Case):
         self.scaler.update()
 
 
+class LossScaleSame(LossScale):
+    name, remake = "loss scale, same", False
+
+
 def fused(parameters):
     return torch.optim.AdamW(parameters, fused=True)
 
@@ -131,8 +153,10 @@ CASES = [
     (NewGradients, {OURS: optim.AdamW, FUSED: fused, FOREACH: foreach}),
     (SameGradients, {OURS: optim.AdamW, FUSED: fused, FOREACH: foreach}),
     (Arena, {OURS: optim.AdamW}),
+    (ArenaOneOp, {OURS: optim.AdamW}),
     (CudaGraph, {OURS: optim.AdamW, FUSED: capturable}),
     (LossScale, {OURS: optim.AdamW, FUSED: fused}),
+    (LossScaleSame, {OURS: optim.AdamW, FUSED: fused}),
 ]
 
 

@@ -235,8 +235,7 @@ def distributed():
     from torch.distributed.device_mesh import DeviceMesh
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
-    if not torch.distributed.is_initialized():
-        torch.distributed.init_process_group("fake", rank=0, world_size=1, store=FakeStore())
+    torch.distributed.init_process_group("fake", rank=0, world_size=1, store=FakeStore())
     return DTensor.from_local(torch.ones(4), DeviceMesh("cpu", [0]), [Replicate()], run_check=False)
 
 
@@ -257,7 +256,11 @@ def distributed():
     ],
 )
 def test_tensors_that_are_refused(context, make, parts):
-    check_error("USAGE", parts, tensors_with(context, g=make()))
+    try:
+        check_error("USAGE", parts, tensors_with(context, g=make()))
+    finally:
+        if torch.distributed.is_initialized():  # for a DTensor
+            torch.distributed.destroy_process_group()
 
 
 def test_a_storage_without_memory(context):

@@ -184,3 +184,31 @@ def test_another_max_norm_is_read_by_a_compiled_step(device):
         step()
         second.step()
         assert all(same(p, q) for p, q in zip(params, alone)), t
+
+
+@pytest.mark.skipif(VERSION < (2, 11), reason="needs a torch whose Dynamo leaves functions out that are marked")
+def test_a_scaler_in_a_compiled_function(device):
+    """Its calls end the graph, and do what they do outside."""
+    from fusewright.amp import GradScaler
+
+    results = []
+    for compiles in (False, True):
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 3, device=device)
+        optimizer, scaler = AdamW(model.parameters(), lr=0.1), GradScaler(torch.device(device).type, init_scale=8.0, growth_interval=2)
+
+        def train(x):
+            loss = model(x).square().mean()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+
+        call = torch.compile(train, backend="aot_eager") if compiles else train
+        inputs = [torch.randn(5, 4, generator=torch.Generator().manual_seed(i)).to(device) for i in range(4)]
+        inputs[1][0, 0] = float("inf")
+        for x in inputs:
+            call(x)
+        results.append((scaler.state(wait=True), [p.detach().clone() for p in model.parameters()]))
+    assert results[0][0] == results[1][0] and results[0][0].updates == 4 and results[0][0].skips == 1
+    assert all(torch.equal(a, b) for a, b in zip(results[0][1], results[1][1]))

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import fusewright
+from fusewright import _C
 from fusewright.optim import from_file
 from optim_reference import copies, gradients, parameters, same
 
@@ -153,3 +154,13 @@ def test_wrong_options_and_names_are_told(rmsprop, tmp_path):
         from_file(file, "third")
     with pytest.raises(FileNotFoundError):
         from_file(tmp_path / "none.fuse")
+
+
+def test_a_mistake_is_told_with_its_place(tmp_path):
+    path = tmp_path / "a.fuse"
+    path.write_text("op a over elements { param p; grad g; p = p - }")
+    with pytest.raises(_C.Error, match=r"a\.fuse:1:47: expected a value, got '}'"):
+        from_file(path)
+    path.write_bytes(b"op a over elements {\0}")
+    with pytest.raises(ValueError, match="without NUL characters"):
+        from_file(path)

@@ -422,3 +422,38 @@ def test_narrow_parameters_without_masters_are_warned_of_once():
         warnings.simplefilter("error")
         AdamW(parameters([(2,)], torch.bfloat16), master_weights=True)
         AdamW(parameters([(2,)]), low_precision_copy=torch.bfloat16)
+
+
+@pytest.mark.parametrize("options, error, text", [
+    ({"lr": "x"}, ValueError, "lr: expected a number or a tensor, got 'x'"),
+    ({"weight_decay": [1]}, ValueError, r"weight_decay: expected a number or a tensor, got \[1\]"),
+    ({"lr": float("nan")}, ValueError, "lr: expected a number >= 0, got nan"),
+    ({"betas": (0.9,)}, ValueError, "betas: expected 2 numbers"),
+    ({"max_norm": "x"}, ValueError, "max_norm: expected a number >= 0, got 'x'"),
+    ({"speed": 1}, TypeError, "expected arguments among lr, betas.*got speed")])
+def test_arguments_that_are_refused(options, error, text):
+    with pytest.raises(error, match=text):
+        AdamW([torch.nn.Parameter(torch.zeros(3))], **options)
+
+
+def test_a_learning_rate_that_becomes_no_number():
+    parameter = torch.nn.Parameter(torch.zeros(3))
+    optimizer = AdamW([parameter])
+    parameter.grad = torch.ones(3)
+    optimizer.param_groups[0]["lr"] = "x"
+    with pytest.raises(ValueError, match="lr: expected a number or a tensor, got 'x'"):
+        optimizer.step()
+    assert parameter.tolist() == [0.0] * 3
+
+
+def test_states_are_looked_at_once_somebody_has_them(device):
+    """What nobody has read nobody can have moved."""
+    parameter = torch.nn.Parameter(torch.zeros(3, device=device))
+    optimizer = AdamW([parameter], lr=0.1)
+    parameter.grad = torch.ones(3, device=device)
+    optimizer.step()
+    assert not optimizer._are_states_out
+    moved = optimizer.state[parameter]["exp_avg"]
+    old, moved.data = moved.data, torch.full((3,), 5.0, device=device)
+    optimizer.step()
+    assert moved.tolist() != [5.0] * 3 and old.tolist() == pytest.approx([0.1] * 3)

@@ -360,3 +360,15 @@ def test_states_are_replaced_by_every_method_of_dicts(way):
         state |= new
     optimizer.step()
     assert optimizer.state[p]["step"].item() == 3 and torch.allclose(optimizer.state[p]["exp_avg"], torch.tensor(1.9))
+
+
+def test_a_state_of_another_optimizer_is_told():
+    parameter = torch.nn.Parameter(torch.zeros(3))
+    other = torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
+    parameter.grad = torch.ones(3)
+    other.step()
+    optimizer = fusewright.optim.AdamW([parameter])
+    with pytest.warns(UserWarning, match="expected states .*exp_avg.*got momentum_buffer") as told:
+        optimizer.load_state_dict(other.state_dict())
+    assert told[0].filename == __file__
+    optimizer.step()

@@ -24,9 +24,10 @@ def test_host_times(tmp_path, device):
     assert [(row["case"], row["who"]) for row in rows] == [
         ("new gradients", "fusewright"), ("new gradients", "torch fused"), ("new gradients", "torch foreach"),
         ("same gradients", "fusewright"), ("same gradients", "torch fused"), ("same gradients", "torch foreach"),
-        ("arena", "fusewright"),
+        ("arena", "fusewright"), ("arena, one op", "fusewright"),
         *([("CUDA graph", "fusewright"), ("CUDA graph", "torch fused")] if device == "cuda" else []),
-        ("loss scale", "fusewright"), ("loss scale", "torch fused")]
+        ("loss scale", "fusewright"), ("loss scale", "torch fused"),
+        ("loss scale, same", "fusewright"), ("loss scale, same", "torch fused")]
     for row, line in zip(rows, lines[2:]):
         assert 0 < row["best_us"] <= row["us"]
         assert row["us_per_parameter"] == row["us"] / 20

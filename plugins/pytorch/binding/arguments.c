@@ -57,6 +57,8 @@ const char *text_of(PyObject *text, const char *what, PyObject **keep) {
   *keep = PyUnicode_AsUTF8String(text);
   if (*keep && PyBytes_AsStringAndSize(*keep, &bytes, NULL) == 0) /* refuses NUL characters */
     return bytes;
+  if (*keep)
+    PyErr_Format(PyExc_ValueError, "expected %s without NUL characters, got one", what);
   Py_CLEAR(*keep);
   return NULL;
 }

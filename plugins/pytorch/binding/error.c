@@ -67,6 +67,18 @@ static int set_fields(PyObject *raised, PyObject *fields) {
   return 0;
 }
 
+/* An error of an op's text: "file:line:column: text". */
+static PyObject *with_place(const fw_error *error) {
+  PyObject *text = decode(error->text), *file = decode(error->file), *all = NULL;
+  if (text && file && error->line > 0)
+    all = PyUnicode_FromFormat("%U:%d:%d: %U", file, (int)error->line, (int)error->column, text);
+  Py_XDECREF(file);
+  if (error->line <= 0)
+    return text;
+  Py_XDECREF(text);
+  return all;
+}
+
 static void raise(PyObject *text, const fw_error *error) {
   PyObject *remedy = decode(error->remedy);
   PyObject *all =
@@ -87,7 +99,7 @@ int check(fw_status status) {
   if (status == FW_OK)
     return 0;
   const fw_error *error = fw_last_error();
-  PyObject *text = decode(error->text);
+  PyObject *text = with_place(error);
   raise(text, error);
   Py_XDECREF(text);
   return -1;

@@ -124,15 +124,17 @@ static PyObject *plan_set_pointers(PlanObject *self, PyObject *const *args, Py_s
   static const char *const names[] = {"group", "operand", "tensors", NULL};
   PyObject *given[3];
   size_t group, operand;
-  if (!plan_is_free(self) ||
-      take_arguments("set_pointers", args, count, keywords, names, 3, given) < 0 ||
+  if (take_arguments("set_pointers", args, count, keywords, names, 3, given) < 0 ||
       take_index(given[0], "group", &group) < 0 ||
       find_operand(self, group, given[1], &operand) < 0)
     return NULL;
   PyObject *tensors = PySequence_Tuple(given[2]);
   if (!tensors)
     return NULL;
-  self->busy = 1;
+  if (!begin_use(self)) {
+    Py_DECREF(tensors);
+    return NULL;
+  }
   int failed = set_pointers(self, group, operand, tensors) < 0;
   self->busy = 0;
   Py_DECREF(tensors);
@@ -162,14 +164,14 @@ static PyObject *plan_set_scalars(PlanObject *self, PyObject *const *args, Py_ss
   static const char *const names[] = {"group", "scalars", NULL};
   PyObject *given[2];
   size_t group;
-  if (!plan_is_free(self) ||
-      take_arguments("set_scalars", args, count, keywords, names, 2, given) < 0 ||
+  if (take_arguments("set_scalars", args, count, keywords, names, 2, given) < 0 ||
       take_index(given[0], "group", &group) < 0)
     return NULL;
   if (group >= self->group_count)
     return raise_error(FW_USAGE, "groups are counted from 0", "expected a group below %zu, got %zu",
                        self->group_count, group);
-  self->busy = 1;
+  if (!begin_use(self))
+    return NULL;
   int failed = set_scalars(self, group, given[1]) < 0;
   self->busy = 0;
   if (failed)

@@ -111,7 +111,8 @@ int prepare_looks(plan_watch *watch);
 
 PyObject *plan_run(PlanObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 PyObject *plan_step(PlanObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-/* Whether nobody else uses the plan; raises where somebody does. */
-int plan_is_free(const PlanObject *self);
+/* Sets `busy`, behind the conversion of arguments, which may run Python code; 0 with an exception
+   where somebody else uses the plan. */
+int begin_use(PlanObject *self);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "world.h"
 
-int plan_is_free(const PlanObject *self) {
+int begin_use(PlanObject *self) {
   if (!self->busy)
-    return 1;
+    return self->busy = 1;
   raise_error(FW_USAGE, "make a plan for each thread, and use none inside its own all_reduce",
               "expected a plan that nobody else uses, got one inside a call");
   return 0;
@@ -49,10 +49,9 @@ PyObject *plan_run(PlanObject *self, PyObject *const *args, Py_ssize_t count, Py
   static const char *const names[] = {"stream", "scalars", "world", NULL};
   PyObject *given[3];
   fw_stream stream;
-  if (!plan_is_free(self) || take_arguments("run", args, count, keywords, names, 1, given) < 0 ||
-      take_stream(given[0], &stream) < 0)
+  if (take_arguments("run", args, count, keywords, names, 1, given) < 0 ||
+      take_stream(given[0], &stream) < 0 || !begin_use(self))
     return NULL;
-  self->busy = 1;
   int failed = run(self, stream, given[1], given[2]) < 0;
   self->busy = 0;
   if (failed)
@@ -64,13 +63,12 @@ PyObject *plan_step(PlanObject *self, PyObject *const *args, Py_ssize_t count, P
   static const char *const names[] = {"stream", "scalars", "world", "watches", NULL};
   PyObject *given[4];
   fw_stream stream;
-  if (!plan_is_free(self) || take_arguments("step", args, count, keywords, names, 1, given) < 0 ||
+  if (take_arguments("step", args, count, keywords, names, 1, given) < 0 ||
       take_stream(given[0], &stream) < 0)
     return NULL;
   long long mask = -1;
-  if (given[3] && take_integer(given[3], &mask) < 0)
+  if ((given[3] && take_integer(given[3], &mask) < 0) || !begin_use(self))
     return NULL;
-  self->busy = 1;
   int result = look_at_watches(self, (unsigned long long)mask);
   if (result == 0)
     result = run(self, stream, given[1], given[2]);

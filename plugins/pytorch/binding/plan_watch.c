@@ -106,7 +106,7 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
   static const char *const names[] = {"group", "operand", "owners", "attribute", NULL};
   PyObject *given[4];
   plan_watch watch = {0};
-  if (!plan_is_free(self) || take_arguments("watch", args, count, keywords, names, 3, given) < 0 ||
+  if (take_arguments("watch", args, count, keywords, names, 3, given) < 0 ||
       take_index(given[0], "group", &watch.group) < 0 ||
       find_operand(self, watch.group, given[1], &watch.operand) < 0 ||
       take_attribute(given[3], &watch.of_gradients) < 0 || find_torch() < 0)
@@ -117,8 +117,11 @@ PyObject *plan_add_watch(PlanObject *self, PyObject *const *args, Py_ssize_t cou
   PyObject *owners = PySequence_Tuple(given[2]);
   if (!owners)
     return NULL;
+  if (!begin_use(self)) {
+    Py_DECREF(owners);
+    return NULL;
+  }
   plan_watch *place = next_watch(self);
-  self->busy = 1;
   int failed = !place || begin_watch(self, &watch, owners) < 0 || prepare_looks(&watch) < 0;
   self->busy = 0;
   Py_DECREF(owners);

@@ -6,12 +6,12 @@ raises by one: where it has grown as it did when all were last seen in place, th
 """
 from __future__ import annotations
 
-import warnings
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
 import torch
 
 from .distributed import local_tensor
+from .warning import warn
 
 __all__ = ["GradientArena"]
 
@@ -291,10 +291,9 @@ class GradientArena:
         self.changes += strays
         self._strays = self._strays + 1 if strays else 0
         if self._strays == _STRAYS:
-            warnings.warn(
+            warn(
                 f"gradients left their arena in {_STRAYS} steps in a row (last: {strays}) and were copied back; call "
-                "zero_grad() of the optimizer, or zero_() of the arena, instead of model.zero_grad()",
-                stacklevel=3,
+                "zero_grad() of the optimizer, or zero_() of the arena, instead of model.zero_grad()"
             )
         return strays
 

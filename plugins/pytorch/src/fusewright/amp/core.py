@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -41,6 +42,9 @@ class Settings:
     mode: str
 
     def __post_init__(self) -> None:
+        for name in ("init_scale", "growth_factor", "backoff_factor", "growth_interval", "hysteresis"):
+            if not isinstance(getattr(self, name), numbers.Real):
+                raise TypeError(f"{name}: expected a number, got {getattr(self, name)!r}; give one")
         # The first two are of the kind that torch.amp.GradScaler raises.
         if not self.growth_factor > 1:
             raise AssertionError(f'growth_factor: expected a number > 1, got {self.growth_factor}; mode="static" keeps the scale')
@@ -195,3 +199,4 @@ class CoreScaler:
         if self.place is not None:
             self._scaler.load(rounded, stream_of(self.place))
         self._numbers = rounded
+        self._copies.clear()

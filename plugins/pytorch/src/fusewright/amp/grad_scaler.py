@@ -7,6 +7,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import torch
 
+from ..compiling import is_compiling, uncompiled
 from .core import TORCH_SETTINGS, CoreScaler, Settings
 from .report import History, ScalerState
 from .roads import Record, Roads, Stage
@@ -87,6 +88,8 @@ class GradScaler(TorchNames):
         Raises:
             ValueError: something else is among them.
         """
+        if is_compiling():
+            return uncompiled(self.scale, outputs)
         if not self._enabled:
             return outputs
         if isinstance(outputs, torch.Tensor):
@@ -106,6 +109,8 @@ class GradScaler(TorchNames):
             RuntimeError: it was called already, or step() was.
             ValueError: a gradient is float16; small ones would vanish.
         """
+        if is_compiling():
+            return uncompiled(self.unscale_, optimizer)
         if not self._enabled:
             return
         self._require_scaled("unscale_()")
@@ -131,6 +136,8 @@ class GradScaler(TorchNames):
             RuntimeError: a second step before update(), or a closure.
             AssertionError: no loss was scaled, or there is no gradient.
         """
+        if is_compiling():
+            return uncompiled(self.step, optimizer, *args, **kwargs)
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if kwargs.get("closure") is not None or any(map(callable, args)):
@@ -152,6 +159,8 @@ class GradScaler(TorchNames):
         Raises:
             AssertionError: no optimizer was stepped or unscaled, or `new_scale` is no such tensor.
         """
+        if is_compiling():
+            return uncompiled(self.update, new_scale)
         if not self._enabled:
             return
         self._require_scaled("update()")

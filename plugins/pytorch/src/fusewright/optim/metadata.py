@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 import re
 from functools import lru_cache
 from operator import itemgetter
@@ -73,7 +74,8 @@ class OpInfo:
         self.choices = {name: names.options.get(name) or self._choice(name) for name in self.options}
         self.scalars = self._all_scalars()
         self.param, self.grad = self._check_roles()
-        self.element_states = self._element_states()
+        self.own_states = self._states("element", "tensor")
+        self.element_states = self._states("element") | set(ADDED.values())
         self.defaults = self._group_defaults()
         keys = [key for key in self.defaults if key not in names.extra]
         self.fetch = itemgetter(*(keys if len(keys) > 1 else keys * 2)) if keys else lambda group: ()
@@ -114,11 +116,10 @@ class OpInfo:
                                  "and one gradient in each entry")
         return next(iter(roles["param"])), next(iter(roles["grad"]))
 
-    def _element_states(self) -> frozenset:
-        """Names in `optimizer.state` of what has the parameter's shape."""
-        own = {self.state_name(operand["name"]) for options in self._combinations()
-               for operand in self.operands(options, ()) if operand["role"] == "state" and operand["scope"] == "element"}
-        return frozenset(own | set(ADDED.values()))
+    def _states(self, *scopes: str) -> frozenset:
+        """Names in `optimizer.state` of the op's own states, features apart."""
+        return frozenset(self.state_name(operand["name"]) for options in self._combinations()
+                         for operand in self.operands(options, ()) if operand["role"] in ("state", "out") and operand["scope"] in scopes)
 
     def _group_defaults(self) -> Group:
         holders = {name: key for key, members in self.names.tuples.items() for name in members}
@@ -194,7 +195,7 @@ class OpInfo:
     def check(self, group: Group) -> None:
         """ValueError for a number outside its range or an option that the op has not."""
         for name, key, value in self.hypers(group):
-            if value is None or isinstance(value, str):
+            if not isinstance(value, (torch.Tensor, numbers.Real)):
                 raise ValueError(f"{key}: expected a number or a tensor, got {value!r}; op {self.op.name} has no default for it")
             if not isinstance(value, torch.Tensor) and not Range(self.scalars[name]["range"]).holds(value):
                 raise ValueError(f"{key}: expected a number {self.scalars[name]['range']}, got {value!r}; "

@@ -1,8 +1,6 @@
 """The optimizer: one class for every op, with torch.optim's interface."""
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import torch
@@ -10,6 +8,8 @@ import torch.autograd.profiler as profiler
 import torch.optim.optimizer as torch_optimizer
 
 from ..arena import GradientArena
+from ..compiling import is_compiling
+from ..warning import warn
 from . import compiled
 from .lanes import Lane, lanes_of, refuse_lanes, world_of
 from .metadata import ADDED, DTYPES, OpInfo, is_narrow
@@ -19,17 +19,13 @@ from .staging import to_device
 from .states import Counters, States
 from .tables import Table
 
-is_compiling = torch.compiler.is_compiling
 _warned: List[str] = []
 
 
 def _warn_once(text: str) -> None:
     if text not in _warned:
         _warned.append(text)
-        frame, level = sys._getframe(1), 2
-        while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("fusewright", "torch"):
-            frame, level = frame.f_back, level + 1
-        warnings.warn(text, stacklevel=level)  # the user's line
+        warn(text)
 
 
 class Optimizer(Saving):

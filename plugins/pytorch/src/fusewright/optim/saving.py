@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 import torch
 
 from ..distributed import local_tensor as local
+from ..warning import warn
 from .layouts import laid_out_like, wrapped_like
 from .metadata import ADDED, DTYPES, OpInfo, of_source
 from .settings import Settings
@@ -160,6 +160,7 @@ class Saving(torch.optim.Optimizer):
             if index not in known:
                 states[index] = value
         self._note_missing([given for _, given, _ in pairs if given])
+        self._note_foreign([given for _, given, _ in pairs if given])
         self._adopt(states)
 
     def _is_current(self, name: str, value: Any) -> bool:
@@ -187,8 +188,15 @@ class Saving(torch.optim.Optimizer):
 
     def _note_missing(self, given: List[Mapping[str, Any]]) -> None:
         if self._settings.master_weights and given and not any("master_param" in state for state in given):
-            warnings.warn("master_param: expected master weights in the loaded state, got none; they are made from the "
-                          "parameters at the next step", stacklevel=5)
+            warn("master_param: expected master weights in the loaded state, got none; they are made from the "
+                          "parameters at the next step")
+
+    def _note_foreign(self, given: List[Mapping[str, Any]]) -> None:
+        names = self._info.own_states
+        found = sorted({name for state in given for name in state if name != STEP})
+        if names and found and not any(name in names or name in ADDED.values() for name in found):
+            warn(f"expected states among {', '.join(sorted(names))}, got {', '.join(found)} in the loaded state; it is of another "
+                          "optimizer: all states of this one begin anew")
 
     # -- copies and pickles: plans are left behind
 

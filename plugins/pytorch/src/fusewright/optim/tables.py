@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import functools
+import numbers
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 import torch
 
 from .. import _C
+from ..compiling import is_compiling
 from ..context import context
 from ..distributed import local_tensor as local
 from .entries import Entries, target_of
@@ -172,6 +174,8 @@ class Table:
 
     def _number(self, shown: str, value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
+            if not isinstance(value, numbers.Real):
+                raise ValueError(f"{shown}: expected a number or a tensor, got {value!r}; set another one in the param group")
             return float(value)
         if value.numel() != 1:
             raise RuntimeError(f"{shown}: expected a tensor of one element, got shape {tuple(value.shape)}; a param group has one value")
@@ -254,7 +258,7 @@ class Table:
 
 def bump(parameters: List[torch.Tensor]) -> None:
     """Tells autograd of the change in place, so that a backward through older values is refused."""
-    if _C.raise_versions(parameters):
+    if not is_compiling() and _C.raise_versions(parameters):
         return
     if _BUMPS_LISTS:
         torch._C._increment_version(parameters)
