@@ -33,9 +33,10 @@ typedef struct {
 
   /* By torch's C functions, where there are any; else NULL. */
   const void *
-      *implementations;     /* of the owners; another one is another tensor in the same object */
-  uint64_t keys;            /* of what is looked at, as those two: */
-  int32_t dtype, device_id; /* as torch numbers them */
+      *implementations; /* of the owners; another one is another tensor in the same object */
+  struct owner_seen *owners_seen; /* of owners' own addresses: what was looked at last */
+  uint64_t keys;                  /* of what is looked at, as those two: */
+  int32_t dtype, device_id;       /* as torch numbers them */
 } plan_watch;
 
 typedef struct {

@@ -9,6 +9,7 @@ static void free_watch(plan_watch *watch) {
       Py_XDECREF(watch->owners[i]);
   }
   PyMem_Free(watch->implementations);
+  PyMem_Free(watch->owners_seen);
   PyMem_Free(watch->owners);
   PyMem_Free(watch->seen);
   PyMem_Free(watch->addresses);

@@ -94,7 +94,7 @@ static size_t bytes_of(PyObject *object) {
   return PyErr_Occurred() ? 0 : bytes;
 }
 
-enum { MOST_OF_IMPLEMENTATION = 256 }; /* bytes; it has 208 */
+enum { MOST_OF_IMPLEMENTATION = 256, MOST_OF_STORAGE = 64 }; /* bytes; they have some 190 and 90 */
 
 static long long integer_of(PyObject *tensor, const char *name, int is_method) {
   PyObject *number =
@@ -143,7 +143,7 @@ static PyObject *make_probe(PyObject *module) {
 
 int read_shape(const torch_tensor *tensor, int64_t *rank, const int64_t **sizes,
                const int64_t **strides) {
-  *rank = *(const int64_t *)member_of(tensor, tensors.rank_offset);
+  *rank = rank_in(tensor);
   if (*rank <= MOST_INLINE) {
     *sizes = member_of(tensor, tensors.sizes_offset);
     *strides = member_of(tensor, tensors.strides_offset);
@@ -158,21 +158,22 @@ typedef struct {
   const void *implementation;
   uint64_t keys;
   uint64_t storage; /* its address */
+  uint64_t data;    /* of the storage */
 } probe;
 
-static uint64_t storage_of(PyObject *tensor) {
-  PyObject *storage = PyObject_CallMethod(tensor, "untyped_storage", NULL);
-  const long long address = storage ? integer_of(storage, "_cdata", 0) : 0;
+static int read_storage(probe *out) {
+  PyObject *storage = PyObject_CallMethod(out->object, "untyped_storage", NULL);
+  out->storage = storage ? (uint64_t)integer_of(storage, "_cdata", 0) : 0;
+  out->data = storage ? (uint64_t)integer_of(storage, "data_ptr", 1) : 0;
   Py_XDECREF(storage);
-  return PyErr_Occurred() ? 0 : (uint64_t)address;
+  return !PyErr_Occurred() && out->storage && out->data;
 }
 
 static int take_probe(probe *out, PyObject *object, PyObject *module, void *library) {
   out->object = object;
   out->implementation = object ? implementation_of(module, library, object) : NULL;
   out->keys = object ? keys_of(module, object) : 0;
-  out->storage = object ? storage_of(object) : 0;
-  return out->implementation && out->keys && out->storage;
+  return out->implementation && out->keys && read_storage(out);
 }
 
 static const torch_tensor *inside(const torch_tensors *of, const probe *where) {
@@ -197,12 +198,17 @@ static int find_offsets(torch_tensors *of, const probe *one) {
       offset_of(one->keys, one->implementation, sizeof(void *), MOST_OF_IMPLEMENTATION);
   of->storage_offset =
       offset_of(one->storage, one->implementation, sizeof(void *), MOST_OF_IMPLEMENTATION);
-  if (!of->offset || !of->keys_offset || !of->storage_offset)
+  of->data_offset =
+      offset_of(one->data, (const void *)(uintptr_t)one->storage, sizeof(void *), MOST_OF_STORAGE);
+  if (!of->offset || !of->keys_offset || !of->storage_offset || !of->data_offset)
     return 0;
   of->sizes_offset = offset_by(of->sizes, inside(of, one));
   of->strides_offset = offset_by(of->strides, inside(of, one));
   of->rank_offset = of->sizes_offset - sizeof(int64_t);
-  return of->sizes_offset && of->strides_offset == of->sizes_offset + MOST_INLINE * sizeof(int64_t);
+  return of->sizes_offset &&
+         of->strides_offset == of->sizes_offset + MOST_INLINE * sizeof(int64_t) &&
+         of->keys_offset > of->strides_offset &&
+         of->keys_offset + sizeof(uint64_t) - of->rank_offset <= MOST_SHAPE_BYTES;
 }
 
 /* Whether they hold for another tensor. */
@@ -212,6 +218,8 @@ static int has_offsets(const torch_tensors *of, const probe *other) {
   return tensor->implementation == other->implementation &&
          *(const uint64_t *)member_of(tensor, of->keys_offset) == other->keys &&
          *(const uint64_t *)member_of(tensor, of->storage_offset) == other->storage &&
+         memcmp((const char *)(uintptr_t)other->storage + of->data_offset, &other->data,
+                sizeof other->data) == 0 &&
          of->rank(tensor, &rank) == 0 &&
          *(const int64_t *)member_of(tensor, of->rank_offset) == rank &&
          offset_by(of->sizes, tensor) == of->sizes_offset &&

@@ -25,6 +25,7 @@ typedef struct {
   /* Inside an implementation: the set of dispatch keys; the pointer to its storage; rank, and sizes
      and strides of ranks up to MOST_INLINE. */
   size_t keys_offset, storage_offset, rank_offset, sizes_offset, strides_offset;
+  size_t data_offset; /* inside a storage: the pointer to its memory */
 
   /* AOTInductor's C shim; not 0: an exception was caught. */
   int32_t (*address)(const torch_tensor *, void **out);
@@ -60,9 +61,24 @@ static inline uint64_t keys_in(const torch_tensor *tensor) {
   return *(const uint64_t *)member_of(tensor, tensors.keys_offset);
 }
 
-/* For fetching ahead alone. */
 static inline const void *storage_in(const torch_tensor *tensor) {
   return *(const void *const *)member_of(tensor, tensors.storage_offset);
+}
+
+/* What all but the memory of a tensor is told by, ranks up to MOST_INLINE: rank, sizes, strides,
+   offset, dtype, device, keys stand behind one another. */
+enum { MOST_SHAPE_BYTES = 128 };
+static inline const void *shape_in(const torch_tensor *tensor) {
+  return member_of(tensor, tensors.rank_offset);
+}
+static inline size_t shape_bytes(void) {
+  return tensors.keys_offset + sizeof(uint64_t) - tensors.rank_offset;
+}
+static inline int64_t rank_in(const torch_tensor *tensor) {
+  return *(const int64_t *)shape_in(tensor);
+}
+static inline const void *data_in(const void *storage) {
+  return *(const void *const *)((const char *)storage + tensors.data_offset);
 }
 
 /* Rank, sizes and strides; 0: an exception was caught. */
