@@ -163,3 +163,19 @@ def test_scalars_of_two_devices(context):
         return
     work = AdamW(context, [(4,)])
     check_error("USAGE", ["cpu:0"], lambda: work.plan.run(0, {"lr": torch.ones((), device="cuda")}))
+
+
+def test_numbers_that_grow_the_dict(context):
+    """A number's own code may change the dict that is being read."""
+    scaler = _C.Scaler(context, device="cpu")
+
+    class Growing:
+        def __float__(self):
+            for i in range(300):
+                state[f"more {i}"] = 1.0
+            return 1.0
+
+    state = {"scale": Growing()}
+    with pytest.raises((_C.Error, RuntimeError)):
+        scaler.load(state, 0)
+    assert scaler.read()["updates"] == 0

@@ -260,3 +260,34 @@ def test_watches_keep_parameters_no_longer_than_the_plan(context):
     assert [parameter() for parameter in watched] == [None] * len(SHAPES)
     assert [sys.getrefcount(storage) for storage in storages] <= counts
 
+
+
+@pytest.mark.skipif(not hasattr(torch, "_lazy_clone"), reason="needs a torch with copy on write")
+def test_memory_that_is_shared_until_it_is_written(work):
+    check_step(work, 1)
+    clone = torch._lazy_clone(work.parameters[0].detach())
+    before = work.parameters[0].detach().clone()
+    assert work.plan.step(0) == 0
+    assert torch.equal(clone, before) and not torch.equal(work.parameters[0].detach(), before)
+
+
+def test_gradients_in_place():
+    owners = [torch.nn.Parameter(torch.zeros(2, 3)) for _ in range(3)]
+    flat = torch.zeros(18)
+    views = [flat[6 * i:6 * i + 6].view(2, 3) for i in range(3)]
+    for owner, view in zip(owners[:2], views):
+        owner.grad = view
+    known = _C.torch_roads()["c_functions"]
+
+    def in_place():
+        return _C.has_gradients(owners, views, flat) if known else None
+
+    assert in_place() is (True if known else None)
+    owners[0].grad = torch.zeros(2, 3)
+    assert in_place() is (False if known else None)
+    owners[0].grad = views[0]
+    views[0].data = torch.zeros(2, 3)
+    assert in_place() is (False if known else None)
+    for wrong in (((), views, flat), (owners, views[:2], flat), (owners, views, None)):
+        with pytest.raises(TypeError, match="expected two lists of equal length"):
+            _C.has_gradients(*wrong)

@@ -1,6 +1,7 @@
 /*
  * fusewright._C: the C API as Python objects. Limited API of CPython 3.9, no link to torch: what it
- * needs of torch it finds at run time (torch_roads.h).
+ * needs of torch it finds at run time (torch_roads.h,
+ * torch_tensors.h).
  *
  * Functions that return PyObject * or int keep Python's rule: NULL or -1 is an exception that is
  * set.

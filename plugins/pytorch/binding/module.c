@@ -39,6 +39,11 @@ static PyMethodDef functions[] = {
            "loaded."),
     METHOD("torch_roads", torch_roads_dict, METH_NOARGS,
            "torch_roads() -> dict: which ways into torch this torch has."),
+    METHOD(
+        "has_gradients", has_gradients, METH_FAST,
+        "has_gradients(owners, gradients, flat) -> bool: whether owners[i].grad is gradients[i], "
+        "with memory of the tensor `flat`, or None, for all i. None: this torch, or a tensor "
+        "among them, has no such road."),
     METHOD("raise_versions", raise_versions, METH_O,
            "raise_versions(tensors) -> bool: tells autograd that a list of tensors has changed in "
            "place. False: this torch has no such road, and nothing was done."),

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* An owner when it was found as planned. Most are as they were, which this tells without a call. */
+/* An owner when it was found as planned. Most are as they were: only the address is asked for then,
+   which also gives a tensor whose memory is shared until it is written (torch._lazy_clone) its own.
+ */
 struct owner_seen {
   const void *storage; /* NULL: not known */
-  const void *data;
-  void *address; /* of the tensor */
   unsigned char shape[MOST_SHAPE_BYTES];
 };
 
@@ -43,19 +43,17 @@ static int is_as_planned(const PlanObject *self, const plan_watch *watch, size_t
   return fits(self, layout, &view);
 }
 
-static void note(struct owner_seen *seen, const torch_tensor *tensor, void *address) {
+static void note(struct owner_seen *seen, const torch_tensor *tensor) {
   seen->storage = rank_in(tensor) <= MOST_INLINE ? storage_in(tensor) : NULL;
-  if (!seen->storage)
-    return;
-  seen->data = data_in(seen->storage);
-  seen->address = address;
   memcpy(seen->shape, shape_in(tensor), shape_bytes());
 }
 
-static int is_unchanged(const struct owner_seen *seen, const torch_tensor *tensor) {
+/* Whether all but the address is as it was, which is written to `found`. */
+static int is_unchanged(const struct owner_seen *seen, const torch_tensor *tensor, void **found) {
   const void *storage = storage_in(tensor);
-  return storage && storage == seen->storage && data_in(storage) == seen->data &&
-         memcmp(seen->shape, shape_in(tensor), shape_bytes()) == 0;
+  return storage && storage == seen->storage &&
+         memcmp(seen->shape, shape_in(tensor), shape_bytes()) == 0 &&
+         tensors.address(tensor, found) == 0 && *found;
 }
 
 static int look_at_one(PlanObject *self, plan_watch *watch, size_t i, const tensor_layout *layout,
@@ -67,13 +65,11 @@ static int look_at_one(PlanObject *self, plan_watch *watch, size_t i, const tens
   if (layout->rank < 0)
     return GONE;
   struct owner_seen *seen = watch->owners_seen ? &watch->owners_seen[i] : NULL;
-  if (seen && is_unchanged(seen, tensor)) {
-    watch->found[i] = seen->address;
+  if (seen && is_unchanged(seen, tensor, &watch->found[i]))
     return 0;
-  }
   if (is_as_planned(self, watch, i, layout, tensor)) {
     if (seen)
-      note(seen, tensor, watch->found[i]);
+      note(seen, tensor);
     return 0;
   }
   watch->seen[i] = NULL;

@@ -90,11 +90,10 @@ static int begin_watch(PlanObject *self, plan_watch *watch, PyObject *owners) {
     return -1;
   int gone = look(self, watch);
   if (gone == 0)
-    return fw_plan_set_pointers(self->handle, watch->group,
-                                self->groups[watch->group].program->operands[watch->operand].name,
-                                watch->found, watch->count) == FW_OK
-               ? 0
-               : check(FW_INTERNAL);
+    return check(
+        fw_plan_set_pointers(self->handle, watch->group,
+                             self->groups[watch->group].program->operands[watch->operand].name,
+                             watch->found, watch->count));
   if (gone == GONE)
     raise_error(FW_USAGE, "watch what the plan was made of",
                 "expected tensors of the plan's dtypes, sizes and strides for %s, got others",

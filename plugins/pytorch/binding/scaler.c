@@ -148,7 +148,7 @@ static PyObject *scaler_read(ScalerObject *self, PyObject *unused) {
 static PyObject *scaler_wait(ScalerObject *self, PyObject *given) {
   fw_stream stream;
   fw_status status;
-  if (!is_free(self) || take_stream(given, &stream) < 0)
+  if (take_stream(given, &stream) < 0 || !is_free(self))
     return NULL;
   self->busy = 1;
   Py_BEGIN_ALLOW_THREADS status = fw_scaler_wait(self->handle, stream);
@@ -162,11 +162,16 @@ static PyObject *scaler_save(ScalerObject *self, PyObject *given) {
   fw_scalar numbers[MOST_NUMBERS];
   fw_stream stream;
   size_t count;
-  if (!is_free(self) || take_stream(given, &stream) < 0)
+  if (take_stream(given, &stream) < 0 || !is_free(self))
     return NULL;
   for (size_t i = 0; i < MOST_NUMBERS; ++i)
     numbers[i] = (fw_scalar){.struct_size = sizeof *numbers};
-  if (check(fw_scaler_save(self->handle, numbers, MOST_NUMBERS, &count, stream)) < 0)
+  fw_status status;
+  self->busy = 1;
+  Py_BEGIN_ALLOW_THREADS status =
+      fw_scaler_save(self->handle, numbers, MOST_NUMBERS, &count, stream);
+  Py_END_ALLOW_THREADS self->busy = 0;
+  if (check(status) < 0)
     return NULL;
   PyObject *dict = PyDict_New();
   for (size_t i = 0; dict && i < count; ++i)
@@ -191,13 +196,23 @@ static int load(ScalerObject *self, PyObject *dict, fw_stream stream) {
     return -1;
   }
   int failed = 0;
-  for (; !failed && PyDict_Next(dict, &at, &key, &value); ++count) {
+  /* A number's own __float__ may change the dict. */
+  for (; !failed && count < MOST_NUMBERS && PyDict_Next(dict, &at, &key, &value); ++count) {
     const char *name = name_of(key, "the name of a number", &keep[count]);
+    Py_INCREF(value);
     numbers[count] = (fw_scalar){
         .struct_size = sizeof *numbers, .name = name, .value = name ? PyFloat_AsDouble(value) : 0};
+    Py_DECREF(value);
     failed = PyErr_Occurred() != NULL;
   }
-  failed = failed || check(fw_scaler_load(self->handle, numbers, count, stream)) < 0;
+  failed = failed || !is_free(self);
+  if (!failed) {
+    fw_status status;
+    self->busy = 1;
+    Py_BEGIN_ALLOW_THREADS status = fw_scaler_load(self->handle, numbers, count, stream);
+    Py_END_ALLOW_THREADS self->busy = 0;
+    failed = check(status) < 0;
+  }
   while (count)
     Py_XDECREF(keep[--count]);
   return failed ? -1 : 0;
@@ -208,7 +223,7 @@ static PyObject *scaler_load(ScalerObject *self, PyObject *const *args, Py_ssize
   static const char *const names[] = {"state", "stream", NULL};
   PyObject *given[2];
   fw_stream stream;
-  if (!is_free(self) || take_arguments("load", args, count, keywords, names, 2, given) < 0 ||
+  if (take_arguments("load", args, count, keywords, names, 2, given) < 0 ||
       take_stream(given[1], &stream) < 0 || load(self, given[0], stream) < 0)
     return NULL;
   Py_RETURN_NONE;

@@ -25,7 +25,6 @@ typedef struct {
   /* Inside an implementation: the set of dispatch keys; the pointer to its storage; rank, and sizes
      and strides of ranks up to MOST_INLINE. */
   size_t keys_offset, storage_offset, rank_offset, sizes_offset, strides_offset;
-  size_t data_offset; /* inside a storage: the pointer to its memory */
 
   /* AOTInductor's C shim; not 0: an exception was caught. */
   int32_t (*address)(const torch_tensor *, void **out);
@@ -45,6 +44,13 @@ extern torch_tensors tensors;
 
 /* Fills `tensors`, unless this torch has no such road. Never raises. */
 void find_tensors(void);
+/* torch_trial.c: whether `of`, whose functions are found, does what it is taken for; sets the
+   offsets. An exception may be set. */
+int try_tensors(torch_tensors *of, void *library);
+/* Not inside of inference mode, where tensors have no versions. */
+int may_try_tensors(void);
+/* 0: `library` has no such function. */
+int find_function(void *library, const char *name, void *out);
 static inline int has_tensors(void) { return tensors.offset != 0; }
 
 static inline const torch_tensor *tensor_in(PyObject *object) {
@@ -77,14 +83,15 @@ static inline size_t shape_bytes(void) {
 static inline int64_t rank_in(const torch_tensor *tensor) {
   return *(const int64_t *)shape_in(tensor);
 }
-static inline const void *data_in(const void *storage) {
-  return *(const void *const *)((const char *)storage + tensors.data_offset);
-}
 
 /* Rank, sizes and strides; 0: an exception was caught. */
 int read_shape(const torch_tensor *tensor, int64_t *rank, const int64_t **sizes,
                const int64_t **strides);
 
+/* has_gradients(owners, gradients, flat) -> bool: whether each owner's gradient is that of the
+   list, in the memory of `flat`, or none; None: no road. */
+PyObject *has_gradients(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                        PyObject *keywords);
 /* raise_versions(list of tensors) -> bool: tells autograd of changes in place; False: no road. */
 PyObject *raise_versions(PyObject *module, PyObject *list);
 

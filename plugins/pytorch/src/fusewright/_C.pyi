@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple
 
 from torch import Tensor
 
-__all__ = ["Context", "Counter", "Error", "Op", "Plan", "Program", "Request", "Scaler", "current_stream", "raise_versions",
+__all__ = ["Context", "Counter", "Error", "Op", "Plan", "Program", "Request", "Scaler", "current_stream", "has_gradients", "raise_versions",
            "shipped_ops",
            "torch_roads", "versions"]
 
@@ -142,5 +142,7 @@ def shipped_ops() -> List[str]: ...
 def versions() -> Dict[str, str]: ...
 def torch_roads() -> Dict[str, bool]: ...
 def current_stream(device_index: int, /) -> int: ...
+def has_gradients(owners: List[Tensor], gradients: List[Tensor], flat: Tensor) -> Optional[bool]:
+    """Whether owners[i].grad is gradients[i], with memory of `flat`, or None. None: by attributes alone."""
 def raise_versions(tensors: List[Tensor], /) -> bool:
     """Tells autograd that they have changed in place. False: this torch has no such road, and nothing was done."""

@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
 import torch
 
+from . import _C
 from .distributed import local_tensor
 from .warning import warn
 
@@ -92,9 +93,15 @@ class _Segment:
                 _Slot(parameter, self.flat.as_strided(local.shape, _dense_strides(local), offset))
                 for parameter, local, offset in zip(parameters, locals_, offsets)
             ]
+        self._list()
         self.base = self.flat._version
         self.trusted = -1  # accumulations of a step after which all gradients were seen in place
         self.absent: List[_Slot] = list(self.slots)  # without a gradient when last seen
+
+    def _list(self) -> None:
+        """As `_C.has_gradients` takes them."""
+        self.owners = [slot.parameter for slot in self.slots]
+        self.views = [slot.gradient for slot in self.slots]
 
     def is_trusted(self) -> bool:
         """Whether as many accumulations came in as when all was last in place; they count anew then."""
@@ -116,6 +123,7 @@ class _Segment:
             elif not slot.holds(gradient):
                 slot.take(gradient, self.flat)
                 changes += 1
+                self._list()
             elif id(slot) in before:
                 changes += 1
         self.absent = absent
@@ -135,6 +143,9 @@ class _Segment:
                 slot.parameter.grad = slot.gradient
 
     def has_strays(self) -> bool:
+        in_place = _C.has_gradients(self.owners, self.views, self.flat)
+        if in_place is not None:
+            return not in_place
         return any(slot.parameter.grad is not None and not slot.holds(slot.parameter.grad) for slot in self.slots)
 
     def zero(self) -> None:

@@ -78,7 +78,7 @@ class _Clipper:
             part.run(part.pass_of("clip_value"), parameters, {"limit": limit})
 
 
-_kept: "OrderedDict[Any, Tuple[_Clipper, List[Any]]]" = OrderedDict()
+_kept: "OrderedDict[Any, Tuple[_Clipper, List[Any], Any]]" = OrderedDict()
 
 
 def _clipper_of(parameters: Parameters, process_group: Any) -> _Clipper:
@@ -92,7 +92,8 @@ def _clipper_of(parameters: Parameters, process_group: Any) -> _Clipper:
     def forget(_: Any, key: Any = key) -> None:
         _kept.pop(key, None)
 
-    _kept[key] = made, [weakref.ref(parameter, forget) for parameter in parameters]
+    # The process group is held: another one may not get its id.
+    _kept[key] = made, [weakref.ref(parameter, forget) for parameter in parameters], process_group
     if len(_kept) > _KEPT:
         _kept.popitem(last=False)
     return made

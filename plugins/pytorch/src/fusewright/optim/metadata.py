@@ -195,6 +195,8 @@ class OpInfo:
     def check(self, group: Group) -> None:
         """ValueError for a number outside its range or an option that the op has not."""
         for name, key, value in self.hypers(group):
+            if isinstance(value, torch.Tensor) and value.numel() != 1:
+                raise ValueError(f"{key}: expected a tensor of one element, got shape {tuple(value.shape)}; a param group has one value")
             if not isinstance(value, (torch.Tensor, numbers.Real)):
                 raise ValueError(f"{key}: expected a number or a tensor, got {value!r}; op {self.op.name} has no default for it")
             if not isinstance(value, torch.Tensor) and not Range(self.scalars[name]["range"]).holds(value):

@@ -304,11 +304,11 @@ class Optimizer(Saving):
     # -- gradients
 
     def use_arena(self, arena: Optional[GradientArena] = None) -> GradientArena:
-        """Gradients live in `arena`, or in a new one: while they stay there a step does not look for them, and takes some
-        15 us for 1000 parameters. Autograd is then not told that parameters have changed in place. Whoever replaces a
-        gradient (`p.grad = x`) between backward() and step() must call `arena.check(full=True)`: the number of
-        accumulations, which the arena goes by, is the same then. Optimizers that share an arena set all of it to 0 by
-        any one's zero_grad(). Parameters whose hooks reach this optimizer are not collected before leave_arena()."""
+        """Gradients live in `arena`, or in a new one: while they stay there a step does not look for them
+        (docs/guide/pytorch.md, "What a step costs"). Autograd is then not told that parameters have changed in place.
+        Whoever replaces a gradient (`p.grad = x`) between backward() and step() must call `arena.check(full=True)`: the
+        number of accumulations, which the arena goes by, is the same then. Optimizers that share an arena set all of it to
+        0 by any one's zero_grad()."""
         self._arena = GradientArena(self) if arena is None else arena
         self._forget()
         return self._arena

@@ -187,7 +187,7 @@ class Saving(torch.optim.Optimizer):
         return 1.0 if first and given.get(first) is not None else None
 
     def _note_missing(self, given: List[Mapping[str, Any]]) -> None:
-        if self._settings.master_weights and given and not any("master_param" in state for state in given):
+        if self._settings.master_weights and given and not any(ADDED["master"] in state for state in given):
             warn("master_param: expected master weights in the loaded state, got none; they are made from the "
                           "parameters at the next step")
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 @dataclass
 class Settings:
     """
+    Numbers are floats, or tensors of one element: f32, f64, f16, bf16, i32 or i64 on the parameters' device, read there by each
+    step; of the CPU, by the host.
+
     state_dtype: dtype of new states; None: float32, float64 for float64 parameters.
     master_weights: 16-bit parameters are kept in float32 beside the model's (state "master_param"), and so are the others
         that are stepped together with some: a plan has one set of features.
@@ -63,12 +67,13 @@ class Settings:
             raise ValueError(f'offload: expected None or "cpu", got {self.offload!r}; states live on the device or on the host')
         for name in ("max_norm", "clip_value", "ema_decay"):
             value = getattr(self, name)
-            if value is None or isinstance(value, torch.Tensor):
+            if value is None or (isinstance(value, torch.Tensor) and value.numel() == 1):
                 continue
             most = 1 if name == "ema_decay" else math.inf
-            if isinstance(value, (str, complex)) or not 0 <= value <= most:
+            if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= value <= most:
                 wanted = "in [0, 1]" if most == 1 else ">= 0"
-                raise ValueError(f"{name}: expected a number {wanted}, got {value!r}; None turns the feature off")
+                raise ValueError(f"{name}: expected a number {wanted}, got {value!r}; a tensor has one element, and None turns "
+                                 "the feature off")
 
     @classmethod
     def names(cls) -> List[str]:

@@ -42,8 +42,8 @@ class Description:
 
 
 class AdamW(Optimizer):
-    __doc__ = Description("adamw", "Adam with decoupled weight decay, in the place of torch.optim.AdamW. foreach, fused and "
-                                   "capturable are taken and mean nothing: every step is fused and can be captured.")
+    __doc__ = Description("adamw", "Adam with decoupled weight decay, in the place of torch.optim.AdamW. every step is fused and can be "
+                                   "captured: foreach means nothing; fused and capturable put `step` of state_dict() on the device.")
 
     def __init__(self, params: Any, lr: Number = 1e-3, betas: Tuple[Number, Number] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: Number = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
@@ -56,7 +56,7 @@ class AdamW(Optimizer):
 
 class Adam(Optimizer):
     __doc__ = Description("adam", "Adam with L2 decay (decoupled_weight_decay=True: AdamW's), in the place of torch.optim.Adam. "
-                                  "foreach, fused and capturable are taken and mean nothing.")
+                                  "foreach means nothing; fused and capturable put `step` of state_dict() on the device.")
 
     def __init__(self, params: Any, lr: Number = 1e-3, betas: Tuple[Number, Number] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: Number = 0.0, amsgrad: bool = False, *, foreach: Optional[bool] = None,
@@ -68,8 +68,8 @@ class Adam(Optimizer):
 
 
 class SGD(Optimizer):
-    __doc__ = Description("sgd", "Gradient descent with momentum, in the place of torch.optim.SGD. foreach and fused are taken "
-                                 "and mean nothing. The step is counted where momentum is not 0.")
+    __doc__ = Description("sgd", "Gradient descent with momentum, in the place of torch.optim.SGD. foreach means nothing; fused puts "
+                                 "`step` of state_dict() on the device. The step is counted where momentum is not 0.")
 
     def __init__(self, params: Any, lr: Number = 1e-3, momentum: float = 0.0, dampening: Number = 0.0,
                  weight_decay: Number = 0.0, nesterov: bool = False, *, maximize: bool = False,
