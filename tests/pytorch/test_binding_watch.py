@@ -291,3 +291,25 @@ def test_gradients_in_place():
     for wrong in (((), views, flat), (owners, views[:2], flat), (owners, views, None)):
         with pytest.raises(TypeError, match="expected two lists of equal length"):
             _C.has_gradients(*wrong)
+
+
+def test_gradients_live_as_long_as_a_run_on_the_cpu(context):
+    """A run on the CPU lets other threads go on, and they may replace what it reads."""
+    import threading
+
+    size, stop = 1 << 20, threading.Event()
+    work = AdamW(context, [(size,)] * 2).watch()
+
+    def replace():
+        while not stop.is_set():
+            for parameter in work.parameters:
+                parameter.grad = torch.ones(size)
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    try:
+        results = [work.plan.step(0) for _ in range(30)]
+    finally:
+        stop.set()
+        thread.join()
+    assert results == [0] * 30 and all(torch.isfinite(p).all() for p in work.parameters)

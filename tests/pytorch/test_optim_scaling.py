@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import fusewright.optim
+from fusewright.amp import GradScaler
 from fusewright.optim import SGD, AdamW
 from optim_reference import NAMES, SETTINGS, bits, copies, everything, gradients, parameters, same
 
@@ -108,7 +109,8 @@ def test_the_door_for_a_scaler(device):
         scaled_gradients(params, t, 4.0, bad)
         skip.fill_(left_out)
         before = everything(optimizer)
-        (skipped,) = optimizer._step_scaled(scale, skip)
+        _, (table,) = optimizer._step_scaled(scale, skip)
+        (skipped,) = table.skipped
         assert skipped.numel() == 1 and skipped.dtype == torch.float32 and skipped.item() == expected
         assert optimizer._last_skipped[0] is skipped
         if expected:
@@ -120,7 +122,8 @@ def test_the_door_for_a_scaler(device):
     assert all(torch.allclose(p, q, rtol=1e-6, atol=1e-7) for p, q in zip(params, alone))
     gradients(params, 9)
     gradients(alone, 9)
-    assert optimizer._step_scaled(None)[0].item() == 0  # unscaled already
+    _, (table,) = optimizer._step_scaled(None)  # unscaled already
+    assert table.skipped[0].item() == 0
     plain.step()
     assert all(torch.allclose(p, q, rtol=1e-6, atol=1e-7) for p, q in zip(params, alone))
 
@@ -132,6 +135,7 @@ def test_two_scalers_at_once_are_refused():
     optimizer.found_inf = torch.zeros(())
     with pytest.raises(RuntimeError, match="expected one scaler"):
         optimizer._step_scaled(torch.ones(()))
+    optimizer._step_scaled(torch.ones(()))  # what was left behind is gone
 
 
 def test_an_error_inside_a_scaled_step_leaves_no_scale_behind():
@@ -163,3 +167,74 @@ def test_autocast_training_of_a_small_model(dtype, device):
         scaler.update()
         losses.append(loss.item())
     assert losses[-1] < 0.3 * losses[0] and math.isfinite(losses[-1])
+
+
+def stepped(optimizer, scaler, parameter, *arguments, **named):
+    optimizer.zero_grad()
+    scaler.scale(parameter.sum()).backward()
+    result = scaler.step(optimizer, *arguments, **named)
+    scaler.update()
+    return result
+
+
+def test_a_step_of_a_subclass_under_a_scaler(device):
+    """What it changes is seen by the step that it makes, and what it takes and gives goes through."""
+
+    class Counting(SGD):
+        steps = 0
+
+        def step(self, closure=None, extra=None):
+            self.steps += 1
+            for group in self.param_groups:
+                group["lr"] = float(self.steps)
+            super().step(closure)
+            return extra
+
+    parameter = torch.nn.Parameter(torch.zeros(4, device=device))
+    optimizer, scaler = Counting([parameter], lr=0.0), GradScaler(device)
+    assert [stepped(optimizer, scaler, parameter, extra=i) for i in range(2)] == [0, 1]
+    assert parameter.tolist() == [-3.0] * 4
+
+
+def test_a_step_of_a_subclass_that_makes_none():
+    class Idle(SGD):
+        def step(self, closure=None):
+            return "none"
+
+    parameter = torch.nn.Parameter(torch.zeros(4))
+    optimizer, scaler = Idle([parameter], lr=1.0), GradScaler("cpu")
+    assert stepped(optimizer, scaler, parameter) == "none"
+    assert parameter.tolist() == [0.0] * 4 and scaler.state().updates == 1
+
+
+def test_lanes_that_are_forgotten_during_a_scaled_step(device):
+    parameter = torch.nn.Parameter(torch.ones(4, 3, 2, 2, device=device))
+    optimizer, scaler = AdamW([parameter], lr=0.1), GradScaler(device)
+    stepped(optimizer, scaler, parameter)
+    parameter.data = parameter.data.to(memory_format=torch.channels_last)
+    stepped(optimizer, scaler, parameter)
+    optimizer.register_step_post_hook(lambda o, *_: o.state[parameter].update(note=1))
+    stepped(optimizer, scaler, parameter)
+    assert optimizer.state[parameter]["step"].item() == 3 and scaler.state(wait=True).updates == 3
+
+
+def test_two_scalers_of_ours():
+    parameter = torch.nn.Parameter(torch.zeros(4))
+    optimizer, first, second = SGD([parameter], lr=1.0), GradScaler("cpu"), GradScaler("cpu")
+    second.scale(torch.zeros(()))
+    first.scale(parameter.sum()).backward()
+    first.unscale_(optimizer)
+    with pytest.raises(RuntimeError, match="expected one scaler for an optimizer, got a second fusewright.amp.GradScaler"):
+        second.step(optimizer)
+    del first
+    second.scale(parameter.sum()).backward()
+    second.step(optimizer)  # the first has let go
+    second.update()
+
+
+def test_a_default_device_without_memory():
+    torch.set_default_device("meta")
+    try:
+        assert GradScaler("cpu", init_scale=4.0).get_scale() == 4.0
+    finally:
+        torch.set_default_device(None)

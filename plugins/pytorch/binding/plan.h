@@ -96,6 +96,8 @@ enum { GONE = 1 }; /* a tensor is no more what the plan was made for */
 
 /* Fills watch->found. 0, GONE, or -1 with an exception. */
 int look(PlanObject *self, plan_watch *watch);
+/* A new reference, or None. */
+PyObject *gradient_of(PyObject *owner);
 /* One of its tensors, by way of Python's object. */
 int look_at_owner(PlanObject *self, plan_watch *watch, size_t i, const tensor_layout *layout);
 /* Looks at the watches of the mask and gives the plan what has moved. 0, GONE or -1. */

@@ -83,7 +83,7 @@ static int look_at_tensor(PlanObject *self, plan_watch *watch, size_t i,
   return gone;
 }
 
-static PyObject *gradient_of(PyObject *owner) {
+PyObject *gradient_of(PyObject *owner) {
   static PyObject *name;
   if (torch.get_grad)
     return torch.get_grad(torch.grad_descriptor, owner, (PyObject *)Py_TYPE(owner));

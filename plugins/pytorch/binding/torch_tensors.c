@@ -37,6 +37,9 @@ static int find_functions(torch_tensors *out) {
   int all = 1;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
     all &= find_function(rows[i].library, rows[i].name, rows[i].function);
+  if (!find_function(cpu, "aoti_torch_new_tensor_handle", &out->hold) ||
+      !find_function(cpu, "aoti_torch_delete_tensor_object", &out->let_go))
+    out->hold = NULL;
   /* torch keeps both. */
   if (cpu)
     dlclose(cpu);

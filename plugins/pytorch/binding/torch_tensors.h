@@ -36,6 +36,10 @@ typedef struct {
 
   /* Members of the C++ API; none of them raises for a tensor with memory. */
   const torch_tensor *(*gradient)(const void *implementation);
+  /* Newer than 2.5, and wanted for holding gradients alone. */
+  int32_t (*hold)(const torch_tensor *, torch_tensor **out);
+  int32_t (*let_go)(torch_tensor *);
+
   bool (*is_inference)(const torch_tensor *);
   void (*raise_version)(const torch_tensor *);
 } torch_tensors;

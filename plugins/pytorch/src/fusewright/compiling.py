@@ -6,6 +6,14 @@ from typing import Any, Callable
 import torch
 
 is_compiling = torch.compiler.is_compiling
+# What Dynamo does with the next Python frame; not in old versions of torch. None: nothing.
+_frame_callback = getattr(torch._C._dynamo.eval_frame, "get_eval_frame_callback", lambda: None)
+
+
+def is_near_compiler() -> bool:
+    """Whether this frame is traced, or those that it calls would be: behind a break of a graph Python runs, frame by frame
+    in front of Dynamo."""
+    return is_compiling() or _frame_callback() is not None
 
 
 def uncompiled(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

@@ -24,7 +24,7 @@ def stream_of(device: torch.device) -> int:
 
 
 def as_f32(value: float) -> float:
-    return torch.tensor(value, dtype=torch.float32).item()
+    return torch.tensor(value, dtype=torch.float32, device="cpu").item()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import torch
 
-from ..compiling import is_compiling, uncompiled
+from ..compiling import is_near_compiler, uncompiled
 from .core import TORCH_SETTINGS, CoreScaler, Settings
 from .report import History, ScalerState
 from .roads import Record, Roads, Stage
@@ -88,7 +88,7 @@ class GradScaler(TorchNames):
         Raises:
             ValueError: something else is among them.
         """
-        if is_compiling():
+        if is_near_compiler():
             return uncompiled(self.scale, outputs)
         if not self._enabled:
             return outputs
@@ -109,7 +109,7 @@ class GradScaler(TorchNames):
             RuntimeError: it was called already, or step() was.
             ValueError: a gradient is float16; small ones would vanish.
         """
-        if is_compiling():
+        if is_near_compiler():
             return uncompiled(self.unscale_, optimizer)
         if not self._enabled:
             return
@@ -122,6 +122,7 @@ class GradScaler(TorchNames):
             )
         if record.stage is Stage.STEPPED:
             raise RuntimeError("expected unscale_() before step(), got it behind step(); call update() first")
+        record.check_claims()
         record.found = self._roads.look("unscale", optimizer)
         record.stage = Stage.UNSCALED
         record.claim()
@@ -136,7 +137,7 @@ class GradScaler(TorchNames):
             RuntimeError: a second step before update(), or a closure.
             AssertionError: no loss was scaled, or there is no gradient.
         """
-        if is_compiling():
+        if is_near_compiler():
             return uncompiled(self.step, optimizer, *args, **kwargs)
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -159,7 +160,7 @@ class GradScaler(TorchNames):
         Raises:
             AssertionError: no optimizer was stepped or unscaled, or `new_scale` is no such tensor.
         """
-        if is_compiling():
+        if is_near_compiler():
             return uncompiled(self.update, new_scale)
         if not self._enabled:
             return

@@ -25,7 +25,7 @@ class Stage(Enum):
 class Record:
     """An optimizer since the last update."""
 
-    __slots__ = ("optimizer", "is_ours", "stage", "found", "made", "_claims")
+    __slots__ = ("optimizer", "is_ours", "stage", "found", "made", "__weakref__")
 
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer
@@ -33,18 +33,21 @@ class Record:
         self.stage = Stage.READY
         self.found: List[Report] = []  # by unscale_ or a look ahead of the step
         self.made: List[Report] = []  # by the step itself
-        self._claims = False
 
     def claim(self) -> None:
-        """A step by torch's scaler is refused until the update."""
-        if self.is_ours and not self._claims:
-            self._claims = True
-            self.optimizer._claims += 1
+        """A step by another scaler is refused until the update."""
+        if self.is_ours:
+            self.optimizer._claimants.add(self)
 
     def leave(self) -> None:
-        if self._claims:
-            self._claims = False
-            self.optimizer._claims -= 1
+        if self.is_ours:
+            self.optimizer._claimants.discard(self)
+
+    def check_claims(self) -> None:
+        """RuntimeError where another scaler is between its unscale_() or step() and its update()."""
+        if self.is_ours and self.stage is Stage.READY and len(self.optimizer._claimants):
+            raise RuntimeError("expected one scaler for an optimizer, got a second fusewright.amp.GradScaler while the first is between "
+                               "its unscale_() or step() and its update(); update the first")
 
 
 def worst(numbers: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
@@ -73,8 +76,9 @@ class Roads:
         self._world: World = None
 
     def step(self, scaler: Any, record: Record, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        record.check_claims()
         if record.is_ours:
-            return self._inside(record)
+            return self._inside(record, args, kwargs)
         if getattr(record.optimizer, "_step_supports_amp_scaling", False):
             if "grad_scaler" in inspect.signature(record.optimizer.step).parameters:  # of torch 1: it asks the scaler
                 return record.optimizer.step(*args, **kwargs, grad_scaler=scaler)
@@ -94,25 +98,26 @@ class Roads:
             raise AssertionError(NO_GRADIENT)
         return reports
 
-    def _inside(self, record: Record) -> None:
+    def _inside(self, record: Record, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The step divides, looks and skips. What it cannot see by itself it is told: bad gradients of other lanes, which
         have no common plan, and of ranks that only the scaler knows."""
         optimizer, core = record.optimizer, self.core
         lanes = optimizer._fitting_lanes(is_scaled=True)
-        divides = record.stage is Stage.READY
         if len(lanes) > 1 or (optimizer._world is None and self._process_group is not None):
             record.found = [*record.found, *self.look("inspect", optimizer)]
         scale: Any = None
-        if divides:
+        if record.stage is Stage.READY:
             scale = core.scalar_on(lanes[0].device) if len(lanes) == 1 else core.tensor
         skip = worst([report.skipped for report in record.found], core.place) if record.found else None  # type: ignore[arg-type]
-        skipped = optimizer._step_scaled(scale, skip, lanes)
-        tables = [lane.current[True] for lane in optimizer._lanes]
+        result, tables = optimizer._step_scaled(scale, skip, *args, **kwargs)
+        if not tables and not record.found:  # a step() of a subclass that makes none
+            record.found = self.look("inspect", optimizer)
         if optimizer._world is None and not record.found and not any(table.parameters for table in tables):
             raise AssertionError(NO_GRADIENT)
         is_common = optimizer._process_group is None
-        record.made = [Report(number, table, is_common) for number, table in zip(skipped, tables)]
+        record.made = [Report(number, table, is_common) for table in tables for number in table.skipped]
         record.claim()
+        return result
 
     def _fused(self, record: Record, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The optimizer reads scale and decision on the device."""

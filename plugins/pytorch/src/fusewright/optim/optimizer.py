@@ -1,6 +1,7 @@
 """The optimizer: one class for every op, with torch.optim's interface."""
 from __future__ import annotations
 
+import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import torch
@@ -8,7 +9,7 @@ import torch.autograd.profiler as profiler
 import torch.optim.optimizer as torch_optimizer
 
 from ..arena import GradientArena
-from ..compiling import is_compiling
+from ..compiling import is_compiling, is_near_compiler, uncompiled
 from ..warning import warn
 from . import compiled
 from .lanes import Lane, lanes_of, refuse_lanes, world_of
@@ -39,9 +40,7 @@ class Optimizer(Saving):
     """
 
     _step_supports_amp_scaling = True  # torch.amp.GradScaler then leaves grad_scale and found_inf to the step
-    _claims = 0  # of scalers of ours that wait for their update
-    _scaling: Optional[Dict[str, Any]] = None  # during a step of such a scaler
-    _scaled_lanes: Optional[List[Lane]] = None
+    _scaling: Optional[Dict[str, Any]] = None  # during a step of a scaler of ours
 
     def __init__(self, params: Any, info: OpInfo, **values: Any) -> None:
         self._info = info
@@ -55,6 +54,7 @@ class Optimizer(Saving):
         self._process_group = self._settings.process_group
         self._captured: Dict[int, Table] = {}
         self._compiled_numbers: List[int] = []
+        self._claimants: "weakref.WeakSet[Any]" = weakref.WeakSet()  # of scalers of ours that wait for their update
         self._reset()
         super().__init__(params, {**info.defaults, **values})
 
@@ -63,6 +63,7 @@ class Optimizer(Saving):
         self._lanes: Optional[List[Lane]] = None
         self._lists: List[List[torch.Tensor]] = []
         self._singles: List[Tuple[int, int, torch.Tensor]] = []
+        self._ran: List[Table] = []  # by the last step
         self._last_skipped: List[torch.Tensor] = []
         self._last_norm: Optional[torch.Tensor] = None
         self._arena_seen: Any = None  # by the last step
@@ -155,9 +156,11 @@ class Optimizer(Saving):
         """Performs one step. closure: computes the loss anew, with gradients on; its value is returned."""
         if is_compiling():
             return compiled.compiled_step(self, closure)
+        if is_near_compiler():
+            return uncompiled(self.step, closure)
         if closure is not None or self._is_listened_to():
             return self._step_aloud(closure)
-        self._advance(self._scaling_now(), self._scaled_lanes)
+        self._advance(self._scaling_now())
         return None
 
     # torch's wrapper costs more than the step: hooks and profiler are served by _step_aloud.
@@ -184,25 +187,28 @@ class Optimizer(Saving):
         """What a loss scaler has set for this step. Of torch.amp.GradScaler: grad_scale is None where unscale_() was called."""
         if "found_inf" not in self.__dict__:
             return self._scaling
-        if self._claims:
-            for name in ("found_inf", "grad_scale"):  # torch leaves them where a step fails
-                self.__dict__.pop(name, None)
-            raise RuntimeError("expected one scaler for an optimizer, got torch.amp.GradScaler while fusewright.amp.GradScaler is "
-                               "between its unscale_() or step() and its update(); use one of them")
+        if self._claimants:
+            self._refuse_torchs_scaler("while fusewright.amp.GradScaler is between its unscale_() or step() and its update()")
         scale = getattr(self, "grad_scale", None)
         return {"all.scale": 1.0 if scale is None else scale, "all.skip": self.found_inf}
 
-    def _advance(self, scaling: Optional[Dict[str, Any]], lanes: Optional[List[Lane]] = None) -> None:
-        """lanes: those that fit, where they are known."""
+    def _refuse_torchs_scaler(self, when: str) -> None:
+        for name in ("found_inf", "grad_scale"):  # torch leaves them where a step fails
+            self.__dict__.pop(name, None)
+        raise RuntimeError(f"expected one scaler for an optimizer, got torch.amp.GradScaler {when}; use one of them")
+
+    def _advance(self, scaling: Optional[Dict[str, Any]]) -> None:
         is_scaled = scaling is not None
-        if lanes is None:
-            lanes = self._fitting_lanes(is_scaled)
+        lanes = self._fitting_lanes(is_scaled)
         trusts_gradients, seen = False, None
         if self._arena is not None:
             # Others may have checked it in between, and the other kind of step has tables of its own.
             self._arena.check()
             seen = self._arena.changes, is_scaled
             trusts_gradients, self._arena_seen = seen == self._arena_seen, None
+        if len(lanes) > 1 and is_scaled and self._scaling is not None and isinstance(self._scaling["all.skip"], float):
+            refuse_lanes(lanes)
+        self._ran = []
         if len(lanes) == 1:
             self._told(lanes[0].step(_on(lanes[0].device, scaling), self._world, trusts_gradients))
         else:
@@ -230,24 +236,22 @@ class Optimizer(Saving):
     def _told(self, table: Table) -> None:
         """Keeps what a table's run tells, on its device."""
         self._last_skipped, self._last_norm = table.skipped, table.norm
+        self._ran.append(table)
 
-    def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None,
-                     lanes: Optional[List[Lane]] = None) -> List[torch.Tensor]:
+    def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None, *arguments: Any,
+                     **named: Any) -> Tuple[Any, List[Table]]:
         """The step with gradients of scale * loss, for fusewright.amp. scale: a tensor, or Scaler.scalar(); None: they are
-        unscaled already. skip: not 0: nothing is to be done. lanes: of _fitting_lanes(). Gives what all.skipped of the plans
-        say: 0: applied."""
+        unscaled already. skip: not 0: nothing is to be done. arguments, named: of step(). What step() returned, and the tables
+        that ran, whose `skipped` says what became of it; none where a step() of a subclass made none."""
         if "found_inf" in self.__dict__:
-            raise RuntimeError("expected one scaler, got torch.amp.GradScaler inside of fusewright.amp.GradScaler; use one of them")
-        lanes = self._fitting_lanes(is_scaled=True) if lanes is None else lanes
-        if len(lanes) > 1 and skip is None:
-            refuse_lanes(lanes)
+            self._refuse_torchs_scaler("in a step of fusewright.amp.GradScaler (or what it has left behind a step that failed)")
         self._scaling = {"all.scale": 1.0 if scale is None else scale, "all.skip": 0.0 if skip is None else skip}
-        self._scaled_lanes = lanes
+        self._ran = []
         try:
-            self.step()
+            result = self.step(*arguments, **named)
         finally:
-            self._scaling = self._scaled_lanes = None
-        return self._last_skipped
+            self._scaling = None
+        return result, self._ran
 
     def _prepare_compiled(self) -> int:
         return compiled.prepare(self)
@@ -262,7 +266,7 @@ class Optimizer(Saving):
         """1.0 where the last step was applied, 0.0 where it was skipped: a 0-d tensor on the device, read without waiting.
         1.0 for steps that neither a scaler nor guard=True may skip."""
         if not self._last_skipped:
-            return torch.ones(())
+            return torch.ones((), device=self._lanes[0].device if self._lanes else "cpu")
         applied = [(skipped == 0).to(torch.float32) for skipped in self._last_skipped]
         return applied[0] if len(applied) == 1 else torch.stack([one.cpu() for one in applied]).min()
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
@@ -219,7 +220,7 @@ class Saving(torch.optim.Optimizer):
         if "_source" in state:  # a copy; load_state_dict() comes without
             self._info = of_source(state.pop("_source"))
             self._arena = self._world = self._process_group = None
-            self.__dict__.update(_compiled_numbers=[], _captured={})
+            self.__dict__.update(_compiled_numbers=[], _captured={}, _claimants=weakref.WeakSet())
         states = state.pop("state")
         super().__setstate__(state)
         self._forget()
