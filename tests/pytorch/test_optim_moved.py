@@ -70,7 +70,11 @@ def test_a_learning_rate_that_moves_is_followed(device):
 @pytest.mark.parametrize("lr", [torch.tensor(-0.1), torch.tensor(math.nan), torch.tensor([1.0, 2.0])], ids=str)
 def test_tensors_that_are_no_learning_rate_are_refused(lr):
     p = torch.nn.Parameter(torch.zeros(3))
-    optimizer = SGD([p], lr=lr)
+    if lr.numel() != 1:
+        with pytest.raises(ValueError, match="lr: expected a tensor of one element"):
+            SGD([p], lr=lr)
+    optimizer = SGD([p], lr=0.1)
+    optimizer.param_groups[0]["lr"] = lr
     p.grad = torch.ones_like(p)
     with pytest.raises(RuntimeError, match="lr: expected a"):
         optimizer.step()
