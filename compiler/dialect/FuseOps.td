@@ -99,11 +99,13 @@ def Fuse_LargestOp : Fuse_Op<"largest", [Pure]> {
 def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure]> {
   let summary = "a reduction; `keep` names what is kept";
   let description = [{
-    What keeps a tensor, all tensors or the world is a value of the scalar program, so f64; the
-    values reduced are in element precision. `max` and `min` propagate NaN. Of no elements, `sum` is
+    Over each place that the value, or what is kept, varies with, once. What keeps a tensor, all
+    tensors or the world is a value of the scalar program, so f64; what keeps axes has element
+    precision, as the values reduced have. `max` and `min` propagate NaN. Of no elements, `sum` is
     0, `max` -inf and `min` inf.
     ```mlir
     %norm2 = fuse.reduce sum keep <all> %square : f32 to f64
+    %total = fuse.reduce sum keep <axes, axes = ["row"]> %x : f32 to f32
     ```
   }];
   let arguments = (ins Fuse_ReduceKindAttr:$kind, Fuse_ScopeAttr:$keep, Fuse_Real:$value);
@@ -113,18 +115,75 @@ def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure]> {
 }
 
 def Fuse_SizeOp : Fuse_Op<"size", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
-  let summary = "the number of elements of a tensor, or of all tensors of a plan";
+  let summary = "the number of elements of a tensor or of all tensors of a plan, or of places on an axis";
+  let description = [{
+    ```mlir
+    %0 = fuse.size <all>
+    %1 = fuse.size <axes, axes = ["column"]>
+    ```
+  }];
   let arguments = (ins Fuse_ScopeAttr:$of);
   let results = (outs I64:$result);
   let assemblyFormat = "$of attr-dict";
   let hasVerifier = 1;
 }
 
-def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
-  let summary = "the number of a tensor in its plan, from 0";
-  let description = [{ The empty tensors are counted too, group after group. }];
+def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp", "EachOp"]>]> {
+  let summary = "the number of a tensor in its plan, or of the place on an axis, from 0";
+  let description = [{
+    The empty tensors are counted too, group after group.
+    ```mlir
+    %0 = fuse.index
+    %1 = fuse.index "column"
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$axis);
   let results = (outs I64:$result);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "($axis^)? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, $_builder.getI64Type(), ::mlir::StringAttr()); }]>];
+}
+
+def Fuse_GatherOp : Fuse_Op<"gather", [Pure]> {
+  let summary = "the value of an operand at a place of one axis, and here on its others";
+  let description = [{
+    Outside of the axis it is NaN, 0 of an int and false of a bool.
+    ```mlir
+    %0 = fuse.gather "x" along "column" at %i : f32
+    ```
+  }];
+  let arguments = (ins StrAttr:$operand, StrAttr:$axis, I64:$place);
+  let results = (outs Fuse_Value:$result);
+  let assemblyFormat = "$operand `along` $axis `at` $place attr-dict `:` type($result)";
+}
+
+def Fuse_SwapPairsOp : Fuse_Op<"swap_pairs", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "the value at the other place of a pair on an axis";
+  let description = [{
+    Pairs are formed of the first `count` places: of each place and the one half of them away, or of
+    neighbours where `interleaved`. A place without a partner keeps its own value.
+    ```mlir
+    %0 = fuse.swap_pairs %x along "column" first %n : f32
+    %1 = fuse.swap_pairs interleaved %x along "column" first %n : f32
+    ```
+  }];
+  let arguments = (ins Fuse_Real:$value, StrAttr:$axis, I64:$count, UnitAttr:$interleaved);
+  let results = (outs Fuse_Real:$result);
+  let assemblyFormat = "(`interleaved` $interleaved^)? $value `along` $axis `first` $count attr-dict `:` type($value)";
+}
+
+def Fuse_BitsOp : Fuse_Op<"bits", [Pure]> {
+  let summary = "16 random bits of an element";
+  let description = [{
+    Of Philox4x32-10: the key is `seed`, the counter (number of the element / 8, `offset`, `draw`);
+    the element takes the half word that the rest of that division counts, from the lowest bits of
+    the first word up. Elements are numbered row-major over the axes of the op.
+    ```mlir
+    %0 = fuse.bits 0 seed %seed offset %offset
+    ```
+  }];
+  let arguments = (ins I64Attr:$draw, I64:$seed, I64:$offset);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$draw `seed` $seed `offset` $offset attr-dict";
 }
 
 def Fuse_SkipIfOp : Fuse_Op<"skip_if", [MemoryEffects<[MemWrite]>, ParentOneOf<["OpOp", "ScalarsOp", "KernelOp"]>]> {
@@ -145,6 +204,20 @@ class Fuse_Unary<string mnemonic> : Fuse_Op<mnemonic, [Pure, SameOperandsAndResu
 }
 def Fuse_SignOp : Fuse_Unary<"sign"> { let summary = "-1, 0 or 1; a zero keeps its sign, NaN stays NaN"; }
 def Fuse_SigmoidOp : Fuse_Unary<"sigmoid"> { let summary = "1 / (1 + exp(-x))"; }
+
+class Fuse_WholeBinary<string mnemonic> : Fuse_Op<mnemonic, [Pure, Elementwise]> {
+  let arguments = (ins I64:$left, I64:$right);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$left `,` $right attr-dict";
+}
+def Fuse_IntDivOp : Fuse_WholeBinary<"div"> { let summary = "quotient of ints, rounded down; 0 of a division by 0"; }
+def Fuse_IntModOp : Fuse_WholeBinary<"mod"> {
+  let summary = "what a division rounded down leaves, with the divisor's sign; of a division by 0 all of it";
+}
+def Fuse_ShiftLeftOp : Fuse_WholeBinary<"shift_left"> { let summary = "left << right; 0 where right is not within 0 and 63"; }
+def Fuse_ShiftRightOp : Fuse_WholeBinary<"shift_right"> {
+  let summary = "left >> right with the sign; 0 or -1 where right is not within 0 and 63";
+}
 
 def Fuse_CastOp : Fuse_Op<"cast", [Pure]> {
   let summary = "conversion between floating-point formats, round to nearest even, in one rounding";

@@ -84,11 +84,11 @@ public:
 private:
   /// What a single pass over elements cannot do is refused by name.
   LogicalResult check(OpOp op) {
-    if (!op.getDomain().isElements() && !op.getDomain().isScalars())
+    if (op.getDomain().hasAxes())
       return refuse(op, {.code = Code::USAGE,
-                         .text = "expected an op over elements, got domain " +
-                                 stringifyDomainForm(op.getDomain().getForm()).str(),
-                         .remedy = "rows and axes are not compiled yet"});
+                         .text = "expected an op over elements, got op '" + op.getSymName().str() +
+                                 "' over " + axesText(op.getDomain()),
+                         .remedy = kEvaluated});
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       if (!operand.getScope().isElement() && !operand.getScope().isUniform())
         return refuse(op, {.code = Code::USAGE,
@@ -104,7 +104,42 @@ private:
     return success();
   }
 
+  static constexpr const char *kEvaluated =
+      "no backend compiles it yet; fw_evaluate computes it, with bounds";
+
+  static std::string axesText(DomainAttr domain) {
+    SmallVector<StringRef> kept, spanned;
+    if (domain.getKept())
+      llvm::append_range(kept, domain.getKept().getAsValueRange<StringAttr>());
+    if (domain.getSpanned())
+      llvm::append_range(spanned, domain.getSpanned().getAsValueRange<StringAttr>());
+    return "[" + llvm::join(kept, ", ") + (spanned.empty() ? "" : "; ") +
+           llvm::join(spanned, ", ") + "]";
+  }
+
+  /// Nothing for what backends know.
+  static StringRef unknownOf(Operation *inner) {
+    if (isa<BitsOp>(inner))
+      return "random numbers";
+    if (isa<GatherOp, SwapPairsOp>(inner))
+      return "reads at other places";
+    auto isBits = [&] { return inner->getResult(0).getType().isInteger(64); };
+    if (isa<IntDivOp, IntModOp, ShiftLeftOp, ShiftRightOp>(inner) ||
+        (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner) && isBits()))
+      return "quotients, shifts and bits of ints";
+    auto read = dyn_cast<ReadOp>(inner);
+    auto write = dyn_cast<WriteOp>(inner);
+    if ((read && !isa<FloatType>(read.getType())) ||
+        (write && !isa<FloatType>(write.getValue().getType())))
+      return "operands of bools and ints";
+    return {};
+  }
+
   LogicalResult checkBody(Operation *inner, const ScopeAnalysis &scopes) {
+    if (StringRef what = unknownOf(inner); !what.empty())
+      return refuse(inner, {.code = Code::USAGE,
+                            .text = "expected arithmetic of reals on elements, got " + what.str(),
+                            .remedy = kEvaluated});
     if (auto reduce = dyn_cast<ReduceOp>(inner))
       return checkReduce(reduce, scopes);
     if (isa<StoredOp, RoundToOp, LargestOp>(inner))

@@ -12,8 +12,8 @@ namespace fw::passes {
 FloatType elementPrecision(MLIRContext *context, ArrayAttr operands) {
   auto stores = [&](Role role, bool wide) {
     return llvm::any_of(operands.getAsRange<OperandAttr>(), [&](OperandAttr operand) {
-      return operand.getRole() == role && operand.getScope().isElement() &&
-             (!wide || operand.getDtype() == "f64");
+      return operand.getRole() == role && !operand.getScope().isUniform() &&
+             operand.getKind() == Kind::Real && (!wide || operand.getDtype() == "f64");
     });
   };
   Role deciding = stores(Role::Param, false) ? Role::Param : Role::In;

@@ -1,0 +1,26 @@
+// The tensors of ops over axes: shapes that name the lengths of axes.
+#pragma once
+
+#include "runtime/launch/Tensors.h"
+
+namespace fw::launch {
+
+/// The axes of an op's header, as its operands name them. In `rows` the axis `row` may be several
+/// dimensions of a tensor, or none: all those in front of the last one.
+struct Header {
+  std::vector<std::string> axes;
+  bool isRows = false;
+};
+
+/// Lengths of the axes of every list entry.
+struct AxisList {
+  std::vector<std::string> names; ///< the header's axes, then those that operands have of their own
+  std::vector<std::vector<int64_t>> extents; ///< [entry][axis]
+};
+
+/// Checks every tensor against its operand and finds how long the axes are. An operand has the
+/// dimensions that its axes name, `1` is one of size 1; strides are free.
+Result<AxisList> readAxes(const Header &header, std::span<const Operand> operands,
+                          const TensorArray &tensors, Place place = {});
+
+} // namespace fw::launch
