@@ -97,6 +97,12 @@ private:
                                    operand.getName().str() + "' of scope " +
                                    stringifyScopeLevel(operand.getScope().getLevel()).str(),
                            .remedy = "such operands are not compiled yet"});
+    for (Operation &inner : op.getBody().front())
+      if (StringRef what = unknownOf(&inner); !what.empty())
+        return refuse(&inner,
+                      {.code = Code::USAGE,
+                       .text = "expected arithmetic of reals on elements, got " + what.str(),
+                       .remedy = kEvaluated});
     const auto &scopes = getChildAnalysis<ScopeAnalysis>(op);
     for (Operation &inner : op.getBody().front())
       if (failed(checkBody(&inner, scopes)))
@@ -136,10 +142,6 @@ private:
   }
 
   LogicalResult checkBody(Operation *inner, const ScopeAnalysis &scopes) {
-    if (StringRef what = unknownOf(inner); !what.empty())
-      return refuse(inner, {.code = Code::USAGE,
-                            .text = "expected arithmetic of reals on elements, got " + what.str(),
-                            .remedy = kEvaluated});
     if (auto reduce = dyn_cast<ReduceOp>(inner))
       return checkReduce(reduce, scopes);
     if (isa<StoredOp, RoundToOp, LargestOp>(inner))

@@ -135,13 +135,28 @@ TEST(SoftmaxCases, case_J05_TheIncomingGradientStays) {
   EXPECT_EQ(back.stored("dy"), before);
 }
 
-TEST(SoftmaxCases, case_J07_J11_KeyLengthsOfAnySize) {
-  for (int64_t keys : {1, 3, 15, 50}) {
-    const Numbers y = rowOf("softmax", wavy(size_t(keys)), {});
+namespace {
+double sumOfSoftmax(int64_t keys) {
+  double sum = 0;
+  for (double y : rowOf("softmax", wavy(size_t(keys)), {}))
+    sum += y;
+  return sum;
+}
+} // namespace
+
+TEST(SoftmaxCases, case_J07_FiftyKeys) { EXPECT_NEAR(sumOfSoftmax(50), 1, 1e-12); }
+
+TEST(SoftmaxCases, case_J11_FewKeysAndAnyNumberOfRows) {
+  for (int64_t keys : {1, 3, 15})
+    EXPECT_NEAR(sumOfSoftmax(keys), 1, 1e-12) << keys;
+  Evaluated op("softmax");
+  op.set("x", {7, 3, 5}, wavy(105)).set("y", {7, 3, 5});
+  ASSERT_EQ(op.run(), "");
+  for (size_t row = 0; row < 21; ++row) {
     double sum = 0;
-    for (double each : y)
-      sum += each;
-    EXPECT_NEAR(sum, 1, 1e-12) << keys;
+    for (size_t i = 0; i < 5; ++i)
+      sum += op.values("y")[row * 5 + i];
+    EXPECT_NEAR(sum, 1, 1e-12) << row;
   }
 }
 

@@ -128,3 +128,21 @@ fuse.op @unknown over <elements> operands [#fuse.operand<name = "x", role = in, 
   // expected-error@+1 {{expected 'fuse.label', 'fuse.name' or 'fuse.scope', got 'fuse.lable'}}
   %0 = fuse.read "x" {fuse.lable = "E1"} : f32
 }
+
+// -----
+
+// expected-error@+2 {{expected a dtype of kind bool, got "f32"}}
+fuse.op @bool_stored_as_real over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>, kind = bool>]
+    scalars [] {
+}
+
+// -----
+
+fuse.op @gather_along_no_axis over <axes, kept = ["row"], spanned = ["column"]>
+    operands [#fuse.operand<name = "w", role = column, dtype = "f32", scope = <axes, axes = ["column"]>>]
+    scalars [] {
+  %i = fuse.index "row"
+  // expected-error@+1 {{expected an axis of operand 'w', got 'row'}}
+  %0 = fuse.gather "w" along "row" at %i : f32
+}

@@ -13,7 +13,7 @@ fuse.op @largest_tensor over <elements>
 
 // -----
 
-// expected-error@+1 {{'fuse.op' op expected an op over elements, got domain axes; rows and axes are not compiled yet}}
+// expected-error@+1 {{'fuse.op' op expected an op over elements, got op 'rows' over [row; column]; no backend compiles it yet; fw_evaluate computes it, with bounds}}
 fuse.op @rows over <axes, kept = ["row"], spanned = ["column"]>
     operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
               #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
