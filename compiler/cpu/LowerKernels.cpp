@@ -2,6 +2,10 @@
 #include "compiler/cpu/Codec.h"
 #include "compiler/cpu/ElementFunctions.h"
 #include "compiler/cpu/Lowering.h"
+#include "compiler/cpu/Wholes.h"
+
+#include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -11,6 +15,9 @@ namespace {
 
 /// The vectors (or, in the tail, the one element) that an iteration works on.
 using Copies = SmallVector<DenseMap<Value, Value>, 4>;
+
+/// Columns of a piece of a row: as many as a piece of a list has (Reducer.h of the evaluator).
+constexpr int64_t rowPiece = 65536;
 
 /// One kernel being rewritten.
 class KernelLowering {
@@ -45,10 +52,23 @@ private:
 
   LogicalResult lower(Operation &op);
   LogicalResult lowerUniform(Operation &op);
+  LogicalResult lowerStore(fuse::StoreOp store);
+  FailureOr<Value> lowerOnRow(Operation &op);
+  Value readIndex(fuse::IndexOp index);
+  Value gather(fuse::GatherOp gather);
   LogicalResult lowerReduction(fuse::ReductionOp reduction);
+  Type tableType();
   FailureOr<Value> readSlot(fuse::SlotOp slot);
   LogicalResult lowerEach(fuse::EachOp each);
+  FailureOr<Accumulators> passOver(fuse::EachOp each, Value from, Value to);
+  LogicalResult lowerReducing(fuse::EachOp each);
+  void loadBase(StringAttr name);
   void loadBases(fuse::EachOp each);
+  const IntDtype *wholeDtype(StringRef operand);
+  Value load(const Lanes &lanes, StringRef operand, Type type, Value index, int64_t shift);
+  void store(const Lanes &lanes, StringRef operand, Value value, Value index, int64_t shift,
+             Type type);
+  Value places(const Lanes &lanes, Value index, int64_t shift);
   void splatUniforms(fuse::EachOp each, const Lanes &lanes);
   LogicalResult buildLoop(fuse::EachOp each, Value from, Value to, const Lanes &lanes,
                           SmallVectorImpl<Accumulators> &accumulators);
@@ -89,13 +109,21 @@ std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
   return std::nullopt;
 }
 
-/// A slot travels as a number of the arithmetic type; a bool as 0 or 1.
+/// Numbers of f32 arithmetic travel as f32, unless one is an int.
+Type KernelLowering::tableType() {
+  for (auto slot : kernel.getBody().getOps<fuse::SlotOp>())
+    if (slot.getType().isInteger(64))
+      return builder.getF64Type();
+  return kernel.getReal();
+}
+
+/// A slot travels as a number of the table's type; a bool as 0 or 1.
 FailureOr<Value> KernelLowering::readSlot(fuse::SlotOp slot) {
   std::optional<int64_t> index = slotIndex(kernel, slot.getSlot());
   if (!index)
     return slot.emitError("expected a result of the scalar program, got '")
            << slot.getSlot() << "'";
-  Type real = kernel.getReal(), wanted = slot.getType();
+  Type real = tableType(), wanted = slot.getType();
   Lanes scalar(builder, location, 1);
   Value number = scalar.make<LLVM::LoadOp>(real, offset(real, scalars(), constant(*index)));
   if (wanted == real)
@@ -112,6 +140,8 @@ LogicalResult KernelLowering::lower(Operation &op) {
     return lowerEach(each);
   if (auto reduction = dyn_cast<fuse::ReductionOp>(op))
     return lowerReduction(reduction);
+  if (auto store = dyn_cast<fuse::StoreOp>(op))
+    return lowerStore(store);
   if (isa<fuse::SkipIfOp>(op)) // who runs the kernel decides that
     return success();
   return lowerUniform(op);
@@ -137,30 +167,131 @@ LogicalResult KernelLowering::lowerReduction(fuse::ReductionOp reduction) {
 
 LogicalResult KernelLowering::lowerUniform(Operation &op) {
   FailureOr<Value> value = failure();
-  if (auto slot = dyn_cast<fuse::SlotOp>(op)) {
+  if (auto slot = dyn_cast<fuse::SlotOp>(op))
     value = readSlot(slot);
-  } else {
-    Lanes scalar(builder, location, 1);
-    auto operands =
-        llvm::map_to_vector(op.getOperands(), [&](Value v) { return uniforms.lookup(v); });
-    value = buildElementOp(scalar, op, operands);
-  }
+  else
+    value = lowerOnRow(op);
   if (failed(value))
     return failure();
   uniforms[op.getResult(0)] = *value;
   return success();
 }
 
-void KernelLowering::loadBases(fuse::EachOp each) {
-  Type pointer = pointers().getType();
-  for (Operation &op : each.getBody().front()) {
-    auto name = op.getAttrOfType<StringAttr>("operand");
-    if (!isa<fuse::LoadOp, fuse::StoreOp>(op) || bases.contains(name))
-      continue;
-    Value place = constant(fuse::columnIndex(kernel, name));
-    bases[name] =
-        LLVM::LoadOp::create(builder, location, pointer, offset(pointer, pointers(), place));
+// --- Once a row ----------------------------------------------------------------------------------
+
+/// Arithmetic on single numbers; in a kernel over rows also what the row has one of.
+FailureOr<Value> KernelLowering::lowerOnRow(Operation &op) {
+  Lanes scalar(builder, location, 1);
+  if (auto read = dyn_cast<fuse::LoadOp>(op)) {
+    loadBase(read.getOperandAttr());
+    return load(scalar, read.getOperand(), read.getType(), constant(0), 0);
   }
+  if (auto index = dyn_cast<fuse::IndexOp>(op))
+    return readIndex(index);
+  if (auto read = dyn_cast<fuse::GatherOp>(op))
+    return gather(read);
+  DenseMap<Value, Value> values;
+  for (Value operand : op.getOperands())
+    values[operand] = uniforms.lookup(operand);
+  if (failed(buildOp(op, scalar, values)))
+    return failure();
+  return values.lookup(op.getResult(0));
+}
+
+LogicalResult KernelLowering::lowerStore(fuse::StoreOp op) {
+  loadBase(op.getOperandAttr());
+  store(Lanes(builder, location, 1), op.getOperand(), uniforms.lookup(op.getValue()), constant(0),
+        0, op.getValue().getType());
+  return success();
+}
+
+/// Where a row stands on the axes in front of it is handed in as ints in place of results.
+Value KernelLowering::readIndex(fuse::IndexOp index) {
+  auto axes = kernel->getParentOfType<fuse::ProgramOp>().getDomain()->axes();
+  const int64_t number = llvm::find(axes, index.getAxisAttr()) - axes.begin();
+  Type i64 = builder.getI64Type();
+  return LLVM::LoadOp::create(builder, location, i64, offset(i64, results(), constant(number)));
+}
+
+/// What a storage type has for "no number": the words that every conversion makes of NaN.
+static Value nothing(const Lanes &lanes, Type type, const IntDtype *whole) {
+  if (whole)
+    return lanes.integer(whole->isBool ? 1 : 64, 0);
+  Type word = carrier(type);
+  if (isa<FloatType>(word))
+    return lanes.number(word, std::numeric_limits<double>::quiet_NaN());
+  return lanes.integer(word.getIntOrFloatBitWidth(), word.isInteger(16) ? 0x7fff : 0x7f);
+}
+
+Value KernelLowering::gather(fuse::GatherOp op) {
+  loadBase(op.getOperandAttr());
+  Lanes scalar(builder, location, 1);
+  Value place = uniforms.lookup(op.getPlace());
+  Value isInside = scalar.compare(arith::CmpIPredicate::ult, place, end());
+  Value outside = nothing(scalar, op.getType(), wholeDtype(op.getOperand()));
+  auto choice = scf::IfOp::create(builder, location, outside.getType(), isInside,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, location, load(scalar, op.getOperand(), op.getType(), place, 0));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, location, outside);
+  return choice.getResult(0);
+}
+
+// --- Memory --------------------------------------------------------------------------------------
+
+/// The dtype of an operand of bools or ints; null of reals.
+const IntDtype *KernelLowering::wholeDtype(StringRef operand) {
+  auto program = kernel->getParentOfType<fuse::ProgramOp>();
+  StringRef dtype = fuse::findOperand(program.getOperands(), operand).getDtype();
+  return findIntDtype({dtype.data(), dtype.size()});
+}
+
+Value KernelLowering::load(const Lanes &lanes, StringRef operand, Type type, Value index,
+                           int64_t shift) {
+  const IntDtype *whole = wholeDtype(operand);
+  Type element = whole ? wordOf(lanes, *whole) : carrier(type);
+  Value from = address(operand, element, index, shift);
+  Value word =
+      lanes.make<LLVM::LoadOp>(lanes.type(element), from, element.getIntOrFloatBitWidth() / 8);
+  return whole ? fromWord(lanes, *whole, word) : word;
+}
+
+void KernelLowering::store(const Lanes &lanes, StringRef operand, Value value, Value index,
+                           int64_t shift, Type type) {
+  const IntDtype *whole = wholeDtype(operand);
+  Type element = whole ? wordOf(lanes, *whole) : carrier(type);
+  Value to = address(operand, element, index, shift);
+  LLVM::StoreOp::create(builder, location, whole ? toWord(lanes, *whole, value) : value, to,
+                        element.getIntOrFloatBitWidth() / 8);
+}
+
+/// The numbers of the columns that the lanes stand for.
+Value KernelLowering::places(const Lanes &lanes, Value index, int64_t shift) {
+  Value first = lanes.splat(index);
+  SmallVector<int64_t> steps(size_t(lanes.getWidth()));
+  std::iota(steps.begin(), steps.end(), shift);
+  if (lanes.getWidth() == 1)
+    return lanes.make<arith::AddIOp>(first, constant(shift));
+  auto type = cast<VectorType>(lanes.integer(64));
+  return lanes.make<arith::AddIOp>(
+      first, lanes.make<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(steps))));
+}
+
+void KernelLowering::loadBase(StringAttr name) {
+  if (bases.contains(name))
+    return;
+  Type pointer = pointers().getType();
+  Value place = constant(fuse::columnIndex(kernel, name));
+  bases[name] =
+      LLVM::LoadOp::create(builder, location, pointer, offset(pointer, pointers(), place));
+}
+
+void KernelLowering::loadBases(fuse::EachOp each) {
+  for (Operation &op : each.getBody().front())
+    if (isa<fuse::LoadOp, fuse::StoreOp>(op))
+      loadBase(op.getAttrOfType<StringAttr>("operand"));
 }
 
 /// Broadcasts stand before the loop: without LLVM's IR passes nothing would move them there.
@@ -172,26 +303,68 @@ void KernelLowering::splatUniforms(fuse::EachOp each, const Lanes &lanes) {
         splats[operand] = lanes.splat(scalar);
 }
 
-/// The main loop takes whole vectors, the tail what is left, one by one.
 LogicalResult KernelLowering::lowerEach(fuse::EachOp each) {
   loadBases(each);
+  if (kernel.getPattern() == fuse::Pattern::Rows && each->getNumResults() != 0)
+    return lowerReducing(each);
+  FailureOr<Accumulators> totals = passOver(each, begin(), end());
+  if (failed(totals))
+    return failure();
+  for (auto [result, total] : llvm::zip(each.getResults(), *totals))
+    uniforms[result] = total;
+  return success();
+}
+
+/// Of a row: pieces as long as those that a list is cut into, whose sums are added in f64.
+LogicalResult KernelLowering::lowerReducing(fuse::EachOp each) {
+  Lanes scalar(builder, location, 1);
+  Type f64 = builder.getF64Type();
+  auto widened = [&](Value value) {
+    return value.getType() == f64 ? value : scalar.make<arith::ExtFOp>(f64, value);
+  };
+  SmallVector<Value> start;
+  for (Value value : neutral(scalar, each))
+    start.push_back(widened(value));
+  auto loop = scf::ForOp::create(builder, location, begin(), end(), constant(rowPiece), start);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value from = loop.getInductionVar();
+    Value to =
+        scalar.make<arith::MinSIOp>(scalar.make<arith::AddIOp>(from, constant(rowPiece)), end());
+    FailureOr<Accumulators> totals = passOver(each, from, to);
+    if (failed(totals))
+      return failure();
+    SmallVector<Value> next;
+    for (auto [r, total] : llvm::enumerate(*totals))
+      next.push_back(
+          combine(scalar, kindOf(each, unsigned(r)), loop.getRegionIterArgs()[r], widened(total)));
+    scf::YieldOp::create(builder, location, next);
+  }
+  for (auto [result, total] : llvm::zip(each.getResults(), loop.getResults()))
+    uniforms[result] = result.getType() == f64
+                           ? Value(total)
+                           : scalar.make<arith::TruncFOp>(result.getType(), total);
+  return success();
+}
+
+/// The main loop takes whole vectors, the tail what is left, one by one.
+FailureOr<Accumulators> KernelLowering::passOver(fuse::EachOp each, Value from, Value to) {
   const int64_t bytes = kernel.getReal().getIntOrFloatBitWidth() / 8;
   const int64_t width = options.features.lanes(bytes);
   const bool reduces = each->getNumResults() != 0;
   const int64_t copies = reduces ? accumulatorBytes / bytes / width : options.unroll;
   Lanes scalar(builder, location, 1), lanes(builder, location, width);
-  Value count = scalar.make<arith::SubIOp>(end(), begin());
+  Value count = scalar.make<arith::SubIOp>(to, from);
   Value rest = scalar.make<arith::RemUIOp>(count, constant(width * copies));
-  Value middle = scalar.make<arith::SubIOp>(end(), rest);
+  Value middle = scalar.make<arith::SubIOp>(to, rest);
   SmallVector<Accumulators, 4> accumulators(copies, neutral(lanes, each));
-  if (failed(buildLoop(each, begin(), middle, lanes, accumulators)))
+  if (failed(buildLoop(each, from, middle, lanes, accumulators)))
     return failure();
   accumulators = {fold(lanes, each, accumulators)};
-  if (failed(buildLoop(each, middle, end(), scalar, accumulators)))
+  if (failed(buildLoop(each, middle, to, scalar, accumulators)))
     return failure();
-  for (auto [result, total] : llvm::zip(each.getResults(), accumulators.front()))
-    uniforms[result] = total;
-  return success();
+  return accumulators.front();
 }
 
 /// A loop over as many vectors at a time as there are accumulators of each reduction.
@@ -237,24 +410,21 @@ LogicalResult KernelLowering::buildBody(fuse::EachOp each, Value index, const La
                                         Copies &copies) {
   Block &body = each.getBody().front();
   for (auto load : body.getOps<fuse::LoadOp>())
-    for (auto [i, values] : llvm::enumerate(copies)) {
-      Type element = carrier(load.getType());
-      Value from = address(load.getOperand(), element, index, i * lanes.getWidth());
+    for (auto [i, values] : llvm::enumerate(copies))
       values[load.getResult()] =
-          lanes.make<LLVM::LoadOp>(lanes.type(element), from, element.getIntOrFloatBitWidth() / 8);
-    }
+          this->load(lanes, load.getOperand(), load.getType(), index, i * lanes.getWidth());
+  for (auto place : body.getOps<fuse::IndexOp>())
+    for (auto [i, values] : llvm::enumerate(copies))
+      values[place.getResult()] = places(lanes, index, i * lanes.getWidth());
   for (auto &values : copies)
     for (Operation &op : body)
-      if (!isa<fuse::LoadOp, fuse::StoreOp, fuse::YieldOp>(op) &&
+      if (!isa<fuse::LoadOp, fuse::StoreOp, fuse::YieldOp, fuse::IndexOp>(op) &&
           failed(buildOp(op, lanes, values)))
         return failure();
   for (auto [i, values] : llvm::enumerate(copies))
-    for (auto store : body.getOps<fuse::StoreOp>()) {
-      Type element = carrier(store.getValue().getType());
-      Value to = address(store.getOperand(), element, index, i * lanes.getWidth());
-      LLVM::StoreOp::create(builder, location, lookup(store.getValue(), lanes, values), to,
-                            element.getIntOrFloatBitWidth() / 8);
-    }
+    for (auto op : body.getOps<fuse::StoreOp>())
+      store(lanes, op.getOperand(), lookup(op.getValue(), lanes, values), index,
+            i * lanes.getWidth(), op.getValue().getType());
   return success();
 }
 

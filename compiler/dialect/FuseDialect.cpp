@@ -51,7 +51,7 @@ unsigned fw::fuse::operandIndex(ArrayAttr operands, StringRef name) {
 SmallVector<OperandAttr> fw::fuse::columnsOf(KernelOp kernel) {
   llvm::StringSet<> touched;
   kernel.getBody().walk([&](Operation *op) {
-    if (isa<LoadOp, StoreOp>(op))
+    if (isa<LoadOp, StoreOp, GatherOp>(op))
       touched.insert(op->getAttrOfType<StringAttr>("operand"));
   });
   SmallVector<OperandAttr> columns;
@@ -70,6 +70,8 @@ unsigned fw::fuse::columnIndex(KernelOp kernel, StringRef name) {
 
 Type fw::fuse::storageType(MLIRContext *context, StringRef dtype) {
   const fw::Dtype *row = fw::findDtype({dtype.data(), dtype.size()});
+  if (const fw::IntDtype *whole = fw::findIntDtype({dtype.data(), dtype.size()}))
+    return IntegerType::get(context, whole->isBool ? 1 : 64);
   if (!row)
     return {};
   return parseType(StringRef(row->type.data(), row->type.size()), context);

@@ -110,7 +110,7 @@ LogicalResult SizeOp::verify() {
 }
 
 LogicalResult RoundToOp::verify() {
-  if (storageType(getContext(), getDtype()))
+  if (fw::findDtype({getDtype().data(), getDtype().size()}))
     return success();
   return emitOpError() << "expected one of the dtypes " << fw::listDtypes() << ", got '"
                        << getDtype() << "'";

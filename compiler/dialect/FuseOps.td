@@ -13,6 +13,8 @@ class Fuse_Op<string mnemonic, list<Trait> traits = []> : Op<Fuse_Dialect, mnemo
 def Fuse_Real : AnyTypeOf<[F32, F64], "f32 or f64">;
 def Fuse_Value : AnyTypeOf<[F32, F64, I1, I64], "f32, f64, i1 or i64">;
 def Fuse_Storage : AnyTypeOf<[F32, F64, F16, BF16, F8E4M3FN, F8E5M2], "a storage dtype">;
+// A bool or an int travels as i1 or i64; how wide its storage is says the operand's dtype.
+def Fuse_Loaded : AnyTypeOf<[F32, F64, F16, BF16, F8E4M3FN, F8E5M2, I1, I64], "a storage dtype, i1 or i64">;
 def Fuse_Operands : TypedArrayAttrBase<Fuse_OperandAttr, "operands">;
 def Fuse_Scalars : TypedArrayAttrBase<Fuse_HyperAttr, "scalars">;
 
@@ -128,7 +130,7 @@ def Fuse_SizeOp : Fuse_Op<"size", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
   let hasVerifier = 1;
 }
 
-def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp", "EachOp"]>]> {
+def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp", "KernelOp", "EachOp"]>]> {
   let summary = "the number of a tensor in its plan, or of the place on an axis, from 0";
   let description = [{
     The empty tensors are counted too, group after group.
@@ -146,13 +148,14 @@ def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp", "Ea
 def Fuse_GatherOp : Fuse_Op<"gather", [Pure]> {
   let summary = "the value of an operand at a place of one axis, and here on its others";
   let description = [{
-    Outside of the axis it is NaN, 0 of an int and false of a bool.
+    Outside of the axis it is NaN, 0 of an int and false of a bool. At the phase level it gives what
+    is stored.
     ```mlir
     %0 = fuse.gather "x" along "column" at %i : f32
     ```
   }];
   let arguments = (ins StrAttr:$operand, StrAttr:$axis, I64:$place);
-  let results = (outs Fuse_Value:$result);
+  let results = (outs Fuse_Loaded:$result);
   let assemblyFormat = "$operand `along` $axis `at` $place attr-dict `:` type($result)";
 }
 
@@ -238,12 +241,13 @@ def Fuse_ProgramOp : Fuse_Op<"program", [IsolatedFromAbove, Symbol, SymbolTable,
   let description = [{
     Each kernel reads the results of the scalar program right before it. A kernel whose passes reduce
     ends with `fuse.reduction`; the scalar programs behind it read that as `fuse.reduced`. All
-    elements are stored by the last kernel, so the ones before it may be skipped over.
+    elements are stored by the last kernel, so the ones before it may be skipped over. A program over
+    axes names them; one over elements has no `over`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fuse_Operands:$operands, Fuse_Scalars:$scalars,
-                       OptionalAttr<DictionaryAttr>:$equations);
+                       OptionalAttr<DictionaryAttr>:$equations, OptionalAttr<Fuse_DomainAttr>:$domain);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `operands` $operands `scalars` $scalars attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`over` $domain^)? `operands` $operands `scalars` $scalars attr-dict-with-keyword $body";
 }
 
 def Fuse_ScalarsOp : Fuse_Op<"scalars", [SingleBlock, NoTerminator, NoRegionArguments, HasParent<"ProgramOp">]> {
@@ -263,6 +267,17 @@ def Fuse_KernelOp : Fuse_Op<"kernel", [Symbol, SingleBlock, NoTerminator, NoRegi
   let description = [{
     `real` is the arithmetic precision. `schedule` is absent until the pass `schedule` (the CPU does
     without it).
+
+    In a kernel of the pattern `rows` each `fuse.each` is a pass over the columns of one row. What
+    stands beside them is computed once a row: loads and stores of what a row has one of, and
+    arithmetic on what the passes before have reduced.
+    ```mlir
+    fuse.kernel @softmax rows f32 {
+      %t = fuse.each [#fuse.reduce_kind<max>] -> (f32) { ... }
+      %z = fuse.each [#fuse.reduce_kind<sum>] -> (f32) { ... arith.subf %x, %t ... }
+      fuse.each { ... fuse.store "y", ... }
+    }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fuse_PatternAttr:$pattern, TypeAttr:$real,
                        OptionalAttr<Fuse_ScheduleAttr>:$schedule);
@@ -310,16 +325,16 @@ def Fuse_YieldOp : Fuse_Op<"yield", [Terminator, Pure, ParentOneOf<["EachOp"]>]>
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
-def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp"]>]> {
-  let summary = "loads an element of an operand as it is stored";
+def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp", "KernelOp"]>]> {
+  let summary = "loads an element of an operand, or in a kernel over rows the row's, as it is stored";
   let arguments = (ins StrAttr:$operand);
-  let results = (outs Fuse_Storage:$result);
+  let results = (outs Fuse_Loaded:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Fuse_StoreOp : Fuse_Op<"store", [MemoryEffects<[MemWrite]>, ParentOneOf<["EachOp"]>]> {
-  let summary = "stores an element of an operand";
-  let arguments = (ins StrAttr:$operand, Fuse_Storage:$value);
+def Fuse_StoreOp : Fuse_Op<"store", [MemoryEffects<[MemWrite]>, ParentOneOf<["EachOp", "KernelOp"]>]> {
+  let summary = "stores an element of an operand, or in a kernel over rows the row's";
+  let arguments = (ins StrAttr:$operand, Fuse_Loaded:$value);
   let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Precision.h"
 #include "compiler/passes/Refusal.h"
+#include "compiler/passes/RowForming.h"
 #include "compiler/passes/ScalarForming.h"
 #include "compiler/passes/Scopes.h"
 #include "compiler/passes/Stages.h"
@@ -76,7 +77,10 @@ public:
     for (OpOp op : llvm::make_early_inc_range(getOperation().getOps<OpOp>())) {
       if (failed(check(op)))
         return signalPassFailure();
-      form(op);
+      if (op.getDomain().hasAxes())
+        formRows(op);
+      else
+        form(op);
       op.erase();
     }
   }
@@ -85,10 +89,7 @@ private:
   /// What a single pass over elements cannot do is refused by name.
   LogicalResult check(OpOp op) {
     if (op.getDomain().hasAxes())
-      return refuse(op, {.code = Code::USAGE,
-                         .text = "expected an op over elements, got op '" + op.getSymName().str() +
-                                 "' over " + axesText(op.getDomain()),
-                         .remedy = kEvaluated});
+      return checkRows(op);
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       if (!operand.getScope().isElement() && !operand.getScope().isUniform())
         return refuse(op, {.code = Code::USAGE,
@@ -121,6 +122,17 @@ private:
       llvm::append_range(spanned, domain.getSpanned().getAsValueRange<StringAttr>());
     return "[" + llvm::join(kept, ", ") + (spanned.empty() ? "" : "; ") +
            llvm::join(spanned, ", ") + "]";
+  }
+
+  LogicalResult checkRows(OpOp op) {
+    std::optional<std::string> why = whyNoRows(op, getChildAnalysis<ScopeAnalysis>(op));
+    if (!why)
+      return success();
+    return refuse(op, {.code = Code::USAGE,
+                       .text = "expected an op whose rows are one kernel, got op '" +
+                               op.getSymName().str() + "' over " + axesText(op.getDomain()) +
+                               " with " + *why,
+                       .remedy = kEvaluated});
   }
 
   /// Nothing for what backends know.
@@ -176,11 +188,24 @@ private:
                    .remedy = "reductions of scalars are not compiled yet"});
   }
 
+  static void makeProgram(OpOp op, OpBuilder &builder, DomainAttr domain) {
+    auto program = ProgramOp::create(builder, op.getLoc(), op.getSymName(), op.getOperands(),
+                                     op.getScalars(), op.getEquationsAttr(), domain);
+    builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
+  }
+
+  void formRows(OpOp op) {
+    OpBuilder builder(op);
+    makeProgram(op, builder, op.getDomain());
+    ReductionNames none;
+    ScalarForming scalars(scalarsOf(op, builder), op.getScalars(), none);
+    KernelOp kernel = makeKernel(op, builder, "", fuse::Pattern::Rows);
+    RowForming(op, getChildAnalysis<ScopeAnalysis>(op), scalars, kernel).form();
+  }
+
   void form(OpOp op) {
     OpBuilder builder(op);
-    auto program = ProgramOp::create(builder, op.getLoc(), op.getSymName(), op.getOperands(),
-                                     op.getScalars(), op.getEquationsAttr());
-    builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
+    makeProgram(op, builder, DomainAttr());
     StageAnalysis stages(op);
     ReductionNames names = nameReductions(stages);
     for (unsigned stage = 0; stage < stages.last(); ++stage) {
@@ -218,10 +243,11 @@ private:
     return scalars;
   }
 
-  static KernelOp makeKernel(OpOp op, OpBuilder &builder, const std::string &suffix) {
+  static KernelOp makeKernel(OpOp op, OpBuilder &builder, const std::string &suffix,
+                             fuse::Pattern pattern = fuse::Pattern::Elements) {
     FloatType precision = elementPrecision(op.getContext(), op.getOperands());
-    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op, suffix),
-                                   fuse::Pattern::Elements, precision, ScheduleAttr());
+    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op, suffix), pattern, precision,
+                                   ScheduleAttr());
     kernel.getBody().emplaceBlock();
     return kernel;
   }

@@ -37,6 +37,8 @@ Value castTo(OpBuilder &builder, Location loc, Value value, Type type, bool satu
 
 Value castToStorage(OpBuilder &builder, Location loc, Value value, OperandAttr operand) {
   StringRef name = operand.getDtype();
+  if (operand.getKind() != Kind::Real)
+    return value; // stores narrow it
   const Dtype *dtype = findDtype({name.data(), name.size()});
   assert(dtype && "the verifier of #fuse.operand checks the dtype");
   Type storage = storageType(builder.getContext(), name);

@@ -54,10 +54,8 @@ public:
            const launch::TensorArray &tensors)
       : request(request), operands(launchable.operands), tensors(tensors),
         order(take(launch::ArrayOrder::ofCount(operands, tensors.size()))) {
-    const language::OpInfo &op = request.op.info;
-    if (!op.axes.empty()) {
-      const bool isRows = request.op.op->domain.kind == language::Domain::Kind::Rows;
-      axes = take(launch::readAxes({op.axes, isRows}, operands, tensors));
+    if (!launchable.header.axes.empty()) {
+      axes = take(launch::readAxes(launchable.header, operands, tensors));
       return;
     }
     launch::TensorList list = take(launch::checkTensors(operands, tensors));

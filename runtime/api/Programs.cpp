@@ -97,6 +97,8 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
     program.operands.push_back(launchOperand(operand));
   for (const RequestScalar &scalar : request.scalars)
     program.hypers.push_back(launchHyper(scalar));
+  program.header = {request.op.info.axes,
+                    request.op.op->domain.kind == language::Domain::Kind::Rows};
   return program;
 }
 

@@ -5,13 +5,6 @@
 
 namespace fw::launch {
 
-/// The axes of an op's header, as its operands name them. In `rows` the axis `row` may be several
-/// dimensions of a tensor, or none: all those in front of the last one.
-struct Header {
-  std::vector<std::string> axes;
-  bool isRows = false;
-};
-
 /// Lengths of the axes of every list entry.
 struct AxisList {
   std::vector<std::string> names; ///< the header's axes, then those that operands have of their own

@@ -30,6 +30,14 @@ struct Operand {
   bool hasElements() const { return present && isElement(); }
 };
 
+/// The axes of an op's header, as its operands name them; none of an op over elements. In `rows`
+/// the axis `row` may be several dimensions of a tensor, or none: all those in front of the last
+/// one.
+struct Header {
+  std::vector<std::string> axes = {};
+  bool isRows = false;
+};
+
 /// The tensors of a caller whose fw_tensor may be larger than ours: elements are `stride` bytes
 /// apart.
 class TensorArray {

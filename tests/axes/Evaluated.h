@@ -52,7 +52,7 @@ public:
       fw_operand_info info = {};
       info.struct_size = sizeof info;
       EXPECT_EQ(fw_request_operand(request.get(), k, &info), FW_OK);
-      operands.push_back({info.name, info.dtype, info.scope, info.written != 0, {}, {}, {}});
+      operands.push_back({info.name, info.dtype, info.scope, info.written != 0, {}, {}, {}, ""});
     }
   }
 
@@ -82,25 +82,37 @@ public:
   }
   std::string scopeOf(const std::string &name) { return find(name).scope; }
 
+  /// Compiles for the CPU and launches; the text of the error, or nothing. stored() tells what it
+  /// wrote.
+  std::string launch() {
+    fw_program *raw = nullptr;
+    if (fw_compile(context.get(), request.get(), &raw) != FW_OK)
+      return api::lastError() + fw_last_error()->log;
+    api::Program program(raw);
+    std::vector<fw_tensor> tensors = allTensors();
+    std::vector<fw_scalar> row = allScalars();
+    if (fw_launch(context.get(), program.get(), tensors.data(), tensors.size(), row.data(),
+                  row.size(), nullptr) != FW_OK)
+      return api::lastError();
+    return "";
+  }
+
+  /// Evaluates, launches, and holds each number that was written against its bound.
+  void expectLaunchWithinBounds() {
+    ASSERT_EQ(run(), "");
+    ASSERT_EQ(launch(), "");
+    for (const Operand &operand : operands)
+      if (operand.written)
+        expectWithinBounds(operand.name);
+  }
+
   /// Evaluates; the text of the error, or nothing.
   std::string run() {
-    std::vector<fw_tensor> tensors;
+    std::vector<fw_tensor> tensors = allTensors();
     size_t written = 0;
-    for (Operand &operand : operands) {
-      fw_tensor tensor = {};
-      tensor.struct_size = sizeof tensor;
-      tensor.device = FW_DEVICE_CPU;
-      tensor.dtype = operand.dtype.c_str();
-      tensor.rank = int32_t(operand.shape.size());
-      tensor.shape = operand.shape.data();
-      tensor.strides = operand.strides.empty() ? nullptr : operand.strides.data();
-      tensor.data = operand.memory.empty() ? nullptr : operand.memory.data();
-      tensors.push_back(tensor);
+    for (const Operand &operand : operands)
       written += operand.written ? count(operand.shape) : 0;
-    }
-    std::vector<fw_scalar> row;
-    for (auto &[name, value] : scalars)
-      row.push_back(api::scalar(name.c_str(), value));
+    std::vector<fw_scalar> row = allScalars();
     Numbers values(written + 1), bounds(written + 1);
     if (fw_evaluate(request.get(), tensors.data(), tensors.size(), row.data(), row.size(),
                     values.data(), bounds.data()) != FW_OK)
@@ -118,10 +130,20 @@ public:
 
   const Numbers &values(const std::string &name) { return results.at(name).first; }
   const Numbers &bounds(const std::string &name) { return results.at(name).second; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const Operand &operand : operands)
+      out.push_back(operand.name);
+    return out;
+  }
+  std::string dtypeOf(const std::string &name) { return find(name).dtype; }
+  bool isWritten(const std::string &name) { return find(name).written; }
+  /// The memory of another operand, at the same place.
+  void alias(const std::string &name, const std::string &of) { find(name).aliasOf = of; }
 
   /// An operand's numbers as they lie in memory.
   Numbers stored(const std::string &name) {
-    Operand &operand = find(name);
+    Operand &operand = find(find(name).aliasOf.empty() ? name : find(name).aliasOf);
     const fw::Dtype *real = fw::findDtype(operand.dtype);
     const size_t bytes = fw::storageBytes(operand.dtype);
     Numbers out;
@@ -140,7 +162,46 @@ private:
     bool written;
     Shape shape, strides;
     std::vector<std::byte> memory;
+    std::string aliasOf = "";
   };
+
+  void expectWithinBounds(const std::string &name) {
+    const Numbers produced = stored(name);
+    for (size_t i = 0; i < produced.size(); ++i) {
+      const double value = values(name)[i], bound = bounds(name)[i];
+      const bool isRight = std::isnan(produced[i]) ? std::isnan(value) || std::isinf(bound)
+                                                   : std::isinf(bound) || produced[i] == value ||
+                                                         std::abs(produced[i] - value) <= bound;
+      EXPECT_TRUE(isRight) << name << "[" << i << "]: " << produced[i] << " is not " << value
+                           << " +- " << bound;
+      if (!isRight)
+        return;
+    }
+  }
+
+  std::vector<fw_tensor> allTensors() {
+    std::vector<fw_tensor> tensors;
+    for (Operand &operand : operands) {
+      fw_tensor tensor = {};
+      tensor.struct_size = sizeof tensor;
+      tensor.device = FW_DEVICE_CPU;
+      tensor.dtype = operand.dtype.c_str();
+      tensor.rank = int32_t(operand.shape.size());
+      tensor.shape = operand.shape.data();
+      tensor.strides = operand.strides.empty() ? nullptr : operand.strides.data();
+      Operand &memory = operand.aliasOf.empty() ? operand : find(operand.aliasOf);
+      tensor.data = memory.memory.empty() ? nullptr : memory.memory.data();
+      tensors.push_back(tensor);
+    }
+    return tensors;
+  }
+
+  std::vector<fw_scalar> allScalars() const {
+    std::vector<fw_scalar> row;
+    for (auto &[name, value] : scalars)
+      row.push_back(api::scalar(name.c_str(), value));
+    return row;
+  }
 
   Operand &find(const std::string &name) {
     for (Operand &operand : operands)

@@ -71,18 +71,45 @@ TEST(Shapes, DtypesOfIntsAndBoolsAreTheirOwn) {
             "expected a dtype of bools for 'keep', got 'f32'; its dtypes are bool");
 }
 
-TEST(Compiling, OfRowsSaysWhatIsPossible) {
-  for (const char *target : {"cpu", "sm_90"}) {
-    auto context = api::context();
-    auto op = api::find(context, "layer_norm");
-    auto request = api::request(op);
-    ASSERT_EQ(fw_request_target(request.get(), target), FW_OK);
-    fw_program *program = nullptr;
-    EXPECT_EQ(fw_compile(context.get(), request.get(), &program), FW_USAGE);
-    EXPECT_EQ(api::lastError(), "expected an op over elements, got op 'layer_norm' over [row; "
-                                "column]; no backend compiles it yet; fw_evaluate computes it, "
-                                "with bounds");
-  }
+namespace {
+/// What compiling an op says.
+std::string compileError(const std::string &text, const char *target = "cpu") {
+  auto context = api::context();
+  auto op =
+      text.find('{') == text.npos ? api::find(context, text.c_str()) : api::parse(context, text);
+  auto request = api::request(op);
+  EXPECT_EQ(fw_request_target(request.get(), target), FW_OK);
+  fw_program *program = nullptr;
+  const fw_status status = fw_compile(context.get(), request.get(), &program);
+  api::Program owner(program);
+  EXPECT_TRUE(status == FW_OK || status == FW_USAGE) << status;
+  return status == FW_OK ? "" : api::lastError();
+}
+} // namespace
+
+TEST(Compiling, OfRowsForAGpuSaysWhatIsPossible) {
+  EXPECT_EQ(compileError("layer_norm", "sm_90"),
+            "expected an op over elements for a GPU, got op 'layer_norm' over rows; compile it for "
+            "the CPU: no GPU kernel has rows yet");
+}
+
+TEST(Compiling, OfRowsThatAreNoKernelSaysWhy) {
+  const std::pair<const char *, const char *> bodies[] = {
+      {"rows { in x;  out y;  y = x + random() }", "[row; column] with random numbers"},
+      {"rows { in x;  out y;  y = swap_pairs(x, half) }", "[row; column] with pairs of places"},
+      {"rows { in x;  out y[column];  y = sum[column](x) }",
+       "[row; column] with a reduction over rows"},
+      {"rows { in x;  out y;  y = x/sum[tensor](x) }", "[row; column] with a reduction over rows"},
+      {"rows { in x, s[tensor];  out y;  y = x*s }",
+       "[row; column] with an operand with one value per tensor or in all"},
+      {"rows { in x, t[place, column];  row k : int;  out y;  y = x*t[k] }",
+       "[row; column] with an operand with an axis of its own"},
+      {"[a; b, c] { in x;  out y;  y = x - avg(x) }", "[a; b, c] with rows that span 2 axes"},
+      {"[a, b] { in x;  out y;  y = x + 1 }", "[a, b] with rows that span 0 axes"}};
+  for (auto &[text, why] : bodies)
+    EXPECT_EQ(compileError("op test over " + std::string(text)),
+              "expected an op whose rows are one kernel, got op 'test' over " + std::string(why) +
+                  "; no backend compiles it yet; fw_evaluate computes it, with bounds");
 }
 
 TEST(Compiling, OfIntsBoolsAndDrawsSaysWhatIsPossible) {

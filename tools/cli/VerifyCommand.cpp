@@ -54,6 +54,10 @@ Result<Verified> verifyOne(const Request &request, const VerifyFlags &flags, Run
   Result<ResolvedRequest> resolved = resolve(here);
   if (!resolved)
     return resolved.takeError();
+  if (!resolved->op.info.axes.empty())
+    return Error{Code::USAGE,
+                 "expected an op over elements, got op '" + request.op->name + "' over axes",
+                 "the cases of this command are flat lists; compare a launch with fw_evaluate"};
   if (Result<void> compiled = runner.compile(*resolved); !compiled)
     return compiled.takeError();
   std::vector<verify::Way> ways = runner.ways(*resolved);
