@@ -19,7 +19,7 @@ struct Profile {
 
 /// What every backend compiles, in the order of the table (profiles.def).
 std::vector<Profile> shippedProfiles();
-/// What is evaluated, and compiled by no backend yet (evaluated.def).
+/// What is evaluated and runs on the CPU alone (evaluated.def).
 std::vector<Profile> evaluatedProfiles();
 /// Those of one op, of either table.
 std::vector<Profile> shippedProfiles(std::string_view op);

@@ -33,6 +33,7 @@ namespace fw::fuse {
 inline constexpr llvm::StringLiteral kLabel = "fuse.label";
 inline constexpr llvm::StringLiteral kName = "fuse.name";
 inline constexpr llvm::StringLiteral kScope = "fuse.scope";
+inline constexpr llvm::StringLiteral kPair = "fuse.pair";
 
 /// The operand `name` in an operand table, or a null attribute.
 OperandAttr findOperand(mlir::ArrayAttr operands, llvm::StringRef name);

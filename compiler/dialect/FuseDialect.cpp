@@ -19,7 +19,7 @@ void FuseDialect::initialize() {
 
 LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name == kLabel || name == kName) {
+  if (name == kLabel || name == kName || name == kPair) {
     if (isa<StringAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "expected a string as '" << name << "', got " << attribute.getValue();
@@ -30,7 +30,7 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "expected a #fuse.scope as '" << name << "', got "
                            << attribute.getValue();
   }
-  return op->emitError() << "expected 'fuse.label', 'fuse.name' or 'fuse.scope', got '" << name
+  return op->emitError() << "expected 'fuse.label', 'fuse.name', 'fuse.pair' or 'fuse.scope', got '" << name
                          << "'";
 }
 

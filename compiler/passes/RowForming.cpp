@@ -136,6 +136,8 @@ void RowForming::formReducing(unsigned pass) {
   for (ReduceOp reduce : reductions)
     yielded.push_back(inside.lookup(reduce.getValue()));
   YieldOp::create(end, op.getLoc(), yielded);
+  if (Attribute pair = reductions.size() == 1 ? reductions[0]->getAttr(kPair) : Attribute())
+    each->setAttr(kPair, pair);
   for (auto [k, reduce] : llvm::enumerate(reductions))
     rows.map(reduce.getResult(), each.getResult(k));
 }

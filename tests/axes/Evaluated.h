@@ -76,6 +76,12 @@ public:
     find(name).strides = std::move(strides);
     return *this;
   }
+  /// Another view of an operand's memory.
+  Evaluated &reshape(const std::string &name, Shape shape, Shape strides) {
+    find(name).shape = std::move(shape);
+    find(name).strides = std::move(strides);
+    return *this;
+  }
   Evaluated &scalar(const std::string &name, double value) {
     scalars[name] = value;
     return *this;

@@ -57,12 +57,9 @@ protected:
 
 TEST_P(Launches, StayWithinTheBounds) {
   Evaluated op(GetParam().op, choices());
-  const bool isRows =
-      op.scopeOf(op.names()[0]) == "element" && GetParam().op.find("_softmax") == std::string::npos;
   const bool hasHeads = GetParam().op == "masked_softmax" || GetParam().op == "biased_softmax" ||
                         GetParam().op == "causal_softmax" || GetParam().op == "window_softmax" ||
                         GetParam().op == "alibi_softmax";
-  (void)isRows;
   for (int64_t n : {1, 2, 7, 8, 9, 31, 33, 64, 100, 257, 1000}) {
     if (hasHeads)
       fill(op, {{"batch", 2}, {"head", 3}, {"query", 4}, {"key", n}},
@@ -112,24 +109,29 @@ TEST(RowLaunch, InfAndNanAsTheBoundsSay) {
   }
 }
 
-TEST(RowLaunch, TakesStridesOfRowsAndWorksInPlace) {
-  Evaluated op("softmax");
-  op.set("x", {3, 8}, wavy(24)).set("y", {3, 4});
-  op.set("x", {3, 4}, wavy(24)).strides("x", {8, 1}); // memory of 3 x 8 numbers
-  Evaluated wide("softmax");
-  wide.set("x", {3, 8}, wavy(24)).set("y", {3, 8});
-  const Numbers all = wide.stored("x");
-  Evaluated dense("softmax");
+TEST(RowLaunch, TakesStridesOfRows) {
+  const Numbers all = wavy(24); // 3 rows of 8, of which the first 4 are the tensor
   Numbers cut;
   for (size_t r = 0; r < 3; ++r)
     cut.insert(cut.end(), all.begin() + long(8 * r), all.begin() + long(8 * r + 4));
+  Evaluated dense("softmax"), strided("softmax");
   dense.set("x", {3, 4}, cut).set("y", {3, 4});
-  ASSERT_EQ(dense.run(), "");
+  strided.set("x", {3, 8}, all).reshape("x", {3, 4}, {8, 1}).set("y", {3, 4});
+  strided.expectLaunchWithinBounds();
   ASSERT_EQ(dense.launch(), "");
-  const Numbers expected = dense.stored("y");
-  dense.alias("y", "x");
-  ASSERT_EQ(dense.launch(), "");
-  EXPECT_EQ(dense.stored("y"), expected);
+  EXPECT_EQ(strided.stored("y"), dense.stored("y"));
+}
+
+TEST(RowLaunch, WorksInPlace) {
+  for (const char *name : {"softmax", "l2_normalize", "log_softmax"}) {
+    Evaluated op(name);
+    fill(op, {{"row", 3}, {"column", 37}}, {"row", "column"});
+    ASSERT_EQ(op.launch(), "");
+    const Numbers expected = op.stored("y");
+    op.alias("y", "x");
+    ASSERT_EQ(op.launch(), "");
+    EXPECT_EQ(op.stored("x"), expected) << name;
+  }
 }
 
 TEST(RowLaunch, RefusesMemoryThatIsSharedOtherwise) {
@@ -142,6 +144,21 @@ TEST(RowLaunch, RefusesMemoryThatIsSharedOtherwise) {
   Evaluated inner("softmax");
   inner.set("x", {2, 3}, wavy(6)).set("y", {2, 3}).strides("x", {1, 2});
   EXPECT_NE(inner.launch().find("expected stride 1 along axis 'column'"), std::string::npos);
+}
+
+TEST(RowLaunch, PlansAreRefused) {
+  auto context = api::context();
+  auto op = api::find(context, "softmax");
+  auto request = api::request(op);
+  auto program = api::compile(context, request);
+  fw_plan_group group = {};
+  group.struct_size = sizeof group;
+  group.program = program.get();
+  fw_plan *plan = nullptr;
+  EXPECT_EQ(fw_plan_create(context.get(), &group, 1, &plan), FW_USAGE);
+  EXPECT_EQ(api::lastError(), "group 0: expected an op over elements or scalars in a plan, got op "
+                              "'softmax' over axes; launch it: a plan gains nothing where each "
+                              "launch has a tensor");
 }
 
 TEST(RowLaunch, IntsBoolsAndReadsAtAnIndex) {

@@ -125,7 +125,7 @@ fuse.op @attribute over <elements> operands [#fuse.operand<name = "x", role = in
 // -----
 
 fuse.op @unknown over <elements> operands [#fuse.operand<name = "x", role = in, dtype = "bf16", scope = <element>>] scalars [#fuse.hyper<name = "a", value = 1.0 : f64>] {
-  // expected-error@+1 {{expected 'fuse.label', 'fuse.name' or 'fuse.scope', got 'fuse.lable'}}
+  // expected-error@+1 {{expected 'fuse.label', 'fuse.name', 'fuse.pair' or 'fuse.scope', got 'fuse.lable'}}
   %0 = fuse.read "x" {fuse.lable = "E1"} : f32
 }
 
