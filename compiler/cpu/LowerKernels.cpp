@@ -1,93 +1,10 @@
-#include "compiler/cpu/Accumulators.h"
 #include "compiler/cpu/Codec.h"
 #include "compiler/cpu/ElementFunctions.h"
-#include "compiler/cpu/Lowering.h"
-#include "compiler/cpu/Wholes.h"
-
-#include <limits>
-#include <numeric>
+#include "compiler/cpu/KernelLowering.h"
 
 using namespace mlir;
 
 namespace fw::cpu {
-
-namespace {
-
-/// The vectors (or, in the tail, the one element) that an iteration works on.
-using Copies = SmallVector<DenseMap<Value, Value>, 4>;
-
-/// Columns of a piece of a row: as many as a piece of a list has (Reducer.h of the evaluator).
-constexpr int64_t rowPiece = 65536;
-
-/// One kernel being rewritten.
-class KernelLowering {
-public:
-  KernelLowering(fuse::KernelOp kernel, const LoweringOptions &options)
-      : kernel(kernel), options(options), builder(kernel->getParentOp()),
-        location(kernel.getLoc()) {}
-
-  LogicalResult run() {
-    beginFunction();
-    for (Operation &op : kernel.getBody().front())
-      if (failed(lower(op)))
-        return failure();
-    func::ReturnOp::create(builder, location);
-    return success();
-  }
-
-private:
-  Value pointers() { return function.getArgument(0); }
-  Value begin() { return function.getArgument(1); }
-  Value end() { return function.getArgument(2); }
-  Value scalars() { return function.getArgument(3); }
-  Value results() { return function.getArgument(4); }
-
-  void beginFunction();
-  Value constant(int64_t value) {
-    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
-  }
-  Value offset(Type element, Value pointer, Value index) {
-    return LLVM::GEPOp::create(builder, location, pointer.getType(), element, pointer, index);
-  }
-
-  LogicalResult lower(Operation &op);
-  LogicalResult lowerUniform(Operation &op);
-  LogicalResult lowerStore(fuse::StoreOp store);
-  FailureOr<Value> lowerOnRow(Operation &op);
-  Value readIndex(fuse::IndexOp index);
-  Value gather(fuse::GatherOp gather);
-  LogicalResult lowerReduction(fuse::ReductionOp reduction);
-  Type tableType();
-  FailureOr<Value> readSlot(fuse::SlotOp slot);
-  LogicalResult lowerEach(fuse::EachOp each);
-  FailureOr<Accumulators> passOver(fuse::EachOp each, Value from, Value to);
-  LogicalResult lowerReducing(fuse::EachOp each);
-  void loadBase(StringAttr name);
-  void loadBases(fuse::EachOp each);
-  const IntDtype *wholeDtype(StringRef operand);
-  Value load(const Lanes &lanes, StringRef operand, Type type, Value index, int64_t shift);
-  void store(const Lanes &lanes, StringRef operand, Value value, Value index, int64_t shift,
-             Type type);
-  Value places(const Lanes &lanes, Value index, int64_t shift);
-  void splatUniforms(fuse::EachOp each, const Lanes &lanes);
-  LogicalResult buildLoop(fuse::EachOp each, Value from, Value to, const Lanes &lanes,
-                          SmallVectorImpl<Accumulators> &accumulators);
-  LogicalResult buildBody(fuse::EachOp each, Value index, const Lanes &lanes, Copies &copies);
-  void accumulate(fuse::EachOp each, const Lanes &lanes, const Copies &copies, ValueRange carried);
-  LogicalResult buildOp(Operation &op, const Lanes &lanes, DenseMap<Value, Value> &values);
-  Value address(StringRef operand, Type element, Value index, int64_t shift);
-  Value lookup(Value value, const Lanes &lanes, const DenseMap<Value, Value> &values);
-
-  fuse::KernelOp kernel;
-  const LoweringOptions &options;
-  OpBuilder builder;
-  Location location;
-  func::FuncOp function;
-  int64_t reductions = 0;          ///< that were lowered
-  DenseMap<Value, Value> uniforms; ///< kernel-level value -> scalar
-  DenseMap<Value, Value> splats;   ///< the same in all lanes, for the loop being built
-  llvm::StringMap<Value> bases;    ///< operand -> its pointer
-};
 
 void KernelLowering::beginFunction() {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -99,7 +16,7 @@ void KernelLowering::beginFunction() {
 
 /// The position of a slot in the scalar table is that of its result in the scalar program right
 /// before the kernel.
-std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
+static std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
   int64_t index = 0;
   for (auto result : fuse::scalarsBefore(kernel).getOps<fuse::ResultOp>()) {
     if (result.getSlot() == slot)
@@ -175,117 +92,6 @@ LogicalResult KernelLowering::lowerUniform(Operation &op) {
     return failure();
   uniforms[op.getResult(0)] = *value;
   return success();
-}
-
-// --- Once a row ----------------------------------------------------------------------------------
-
-/// Arithmetic on single numbers; in a kernel over rows also what the row has one of.
-FailureOr<Value> KernelLowering::lowerOnRow(Operation &op) {
-  Lanes scalar(builder, location, 1);
-  if (auto read = dyn_cast<fuse::LoadOp>(op)) {
-    loadBase(read.getOperandAttr());
-    return load(scalar, read.getOperand(), read.getType(), constant(0), 0);
-  }
-  if (auto index = dyn_cast<fuse::IndexOp>(op))
-    return readIndex(index);
-  if (auto read = dyn_cast<fuse::GatherOp>(op))
-    return gather(read);
-  DenseMap<Value, Value> values;
-  for (Value operand : op.getOperands())
-    values[operand] = uniforms.lookup(operand);
-  if (failed(buildOp(op, scalar, values)))
-    return failure();
-  return values.lookup(op.getResult(0));
-}
-
-LogicalResult KernelLowering::lowerStore(fuse::StoreOp op) {
-  loadBase(op.getOperandAttr());
-  store(Lanes(builder, location, 1), op.getOperand(), uniforms.lookup(op.getValue()), constant(0),
-        0, op.getValue().getType());
-  return success();
-}
-
-/// Where a row stands on the axes in front of it is handed in as ints in place of results.
-Value KernelLowering::readIndex(fuse::IndexOp index) {
-  auto axes = kernel->getParentOfType<fuse::ProgramOp>().getDomain()->axes();
-  const int64_t number = llvm::find(axes, index.getAxisAttr()) - axes.begin();
-  Type i64 = builder.getI64Type();
-  return LLVM::LoadOp::create(builder, location, i64, offset(i64, results(), constant(number)));
-}
-
-/// What a storage type has for "no number": the words that every conversion makes of NaN.
-static Value nothing(const Lanes &lanes, Type type, const IntDtype *whole) {
-  if (whole)
-    return lanes.integer(whole->isBool ? 1 : 64, 0);
-  Type word = carrier(type);
-  if (isa<FloatType>(word))
-    return lanes.number(word, std::numeric_limits<double>::quiet_NaN());
-  return lanes.integer(word.getIntOrFloatBitWidth(), word.isInteger(16) ? 0x7fff : 0x7f);
-}
-
-Value KernelLowering::gather(fuse::GatherOp op) {
-  loadBase(op.getOperandAttr());
-  Lanes scalar(builder, location, 1);
-  Value place = uniforms.lookup(op.getPlace());
-  Value isInside = scalar.compare(arith::CmpIPredicate::ult, place, end());
-  Value outside = nothing(scalar, op.getType(), wholeDtype(op.getOperand()));
-  auto choice = scf::IfOp::create(builder, location, outside.getType(), isInside,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, location, load(scalar, op.getOperand(), op.getType(), place, 0));
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, location, outside);
-  return choice.getResult(0);
-}
-
-// --- Memory --------------------------------------------------------------------------------------
-
-/// The dtype of an operand of bools or ints; null of reals.
-const IntDtype *KernelLowering::wholeDtype(StringRef operand) {
-  auto program = kernel->getParentOfType<fuse::ProgramOp>();
-  StringRef dtype = fuse::findOperand(program.getOperands(), operand).getDtype();
-  return findIntDtype({dtype.data(), dtype.size()});
-}
-
-Value KernelLowering::load(const Lanes &lanes, StringRef operand, Type type, Value index,
-                           int64_t shift) {
-  const IntDtype *whole = wholeDtype(operand);
-  Type element = whole ? wordOf(lanes, *whole) : carrier(type);
-  Value from = address(operand, element, index, shift);
-  Value word =
-      lanes.make<LLVM::LoadOp>(lanes.type(element), from, element.getIntOrFloatBitWidth() / 8);
-  return whole ? fromWord(lanes, *whole, word) : word;
-}
-
-void KernelLowering::store(const Lanes &lanes, StringRef operand, Value value, Value index,
-                           int64_t shift, Type type) {
-  const IntDtype *whole = wholeDtype(operand);
-  Type element = whole ? wordOf(lanes, *whole) : carrier(type);
-  Value to = address(operand, element, index, shift);
-  LLVM::StoreOp::create(builder, location, whole ? toWord(lanes, *whole, value) : value, to,
-                        element.getIntOrFloatBitWidth() / 8);
-}
-
-/// The numbers of the columns that the lanes stand for.
-Value KernelLowering::places(const Lanes &lanes, Value index, int64_t shift) {
-  Value first = lanes.splat(index);
-  SmallVector<int64_t> steps(size_t(lanes.getWidth()));
-  std::iota(steps.begin(), steps.end(), shift);
-  if (lanes.getWidth() == 1)
-    return lanes.make<arith::AddIOp>(first, constant(shift));
-  auto type = cast<VectorType>(lanes.integer(64));
-  return lanes.make<arith::AddIOp>(
-      first, lanes.make<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(steps))));
-}
-
-void KernelLowering::loadBase(StringAttr name) {
-  if (bases.contains(name))
-    return;
-  Type pointer = pointers().getType();
-  Value place = constant(fuse::columnIndex(kernel, name));
-  bases[name] =
-      LLVM::LoadOp::create(builder, location, pointer, offset(pointer, pointers(), place));
 }
 
 void KernelLowering::loadBases(fuse::EachOp each) {
@@ -444,11 +250,6 @@ LogicalResult KernelLowering::buildOp(Operation &op, const Lanes &lanes,
   return success();
 }
 
-Value KernelLowering::address(StringRef operand, Type element, Value index, int64_t shift) {
-  Value base = offset(element, bases.lookup(operand), index);
-  return shift == 0 ? base : offset(element, base, constant(shift));
-}
-
 Value KernelLowering::lookup(Value value, const Lanes &lanes,
                              const DenseMap<Value, Value> &values) {
   if (Value own = values.lookup(value))
@@ -456,6 +257,7 @@ Value KernelLowering::lookup(Value value, const Lanes &lanes,
   return splats.lookup(value);
 }
 
+namespace {
 struct LowerKernels : PassWrapper<LowerKernels, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerKernels)
   explicit LowerKernels(LoweringOptions options) : options(std::move(options)) {}

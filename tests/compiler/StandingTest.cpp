@@ -1,3 +1,4 @@
+#include "ops/Profiles.h"
 #include "tests/compiler/Support.h"
 
 #include "compiler/jit/Hash.h"
