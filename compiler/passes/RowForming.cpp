@@ -16,11 +16,21 @@ static bool variesAlongRow(ScopeAttr scope, OpOp op) {
          (scope.getAxes() && llvm::is_contained(scope.getAxes(), spannedAxis(op)));
 }
 
+/// What the scalar program, which has whole numbers of f64, does not compute.
+static bool isBitsOfInts(Operation *inner) {
+  if (isa<IntDivOp, IntModOp, ShiftLeftOp, ShiftRightOp>(inner))
+    return true;
+  return isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner) &&
+         inner->getResult(0).getType().isInteger(64);
+}
+
 static std::optional<std::string> whyNot(OpOp op, Operation *inner, const ScopeAnalysis &scopes) {
   if (isa<BitsOp>(inner))
     return "random numbers";
   if (isa<SwapPairsOp>(inner))
     return "pairs of places";
+  if (isBitsOfInts(inner) && !scopes.isElementSide(inner))
+    return "quotients, shifts or bits of ints that a launch has one of";
   if (isa<SkipIfOp>(inner))
     return "a decision to skip";
   if (auto reduce = dyn_cast<ReduceOp>(inner);

@@ -49,11 +49,11 @@ private:
     size_t dimension = 0;
     for (const std::string &axis : operand.axes) {
       const size_t taken = hasRows && axis == kRow ? shape.size() - least : 1;
-      int64_t length = 1;
-      for (int64_t size : shape.subspan(dimension, taken))
-        length *= size;
+      Result<int64_t> length = countElements(shape.subspan(dimension, taken));
+      if (!length)
+        return length.takeError();
       dimension += taken;
-      if (Result<void> bound = bind(operand, axis, length, shape); !bound)
+      if (Result<void> bound = bind(operand, axis, *length, shape); !bound)
         return bound;
     }
     return {};
@@ -141,6 +141,10 @@ Result<AxisList> readAxes(const Header &header, std::span<const Operand> operand
         return named(tensor, read.takeError());
     }
     list.extents.push_back(entry.takeLengths());
+    // Rows of one operand and columns of another may make more places than any memory has.
+    const std::span<const int64_t> lengths(list.extents.back().data(), header.axes.size());
+    if (Result<int64_t> places = countElements(lengths); !places)
+      return places.takeError();
   }
   return list;
 }

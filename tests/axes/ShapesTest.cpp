@@ -31,6 +31,15 @@ TEST(Shapes, NameTheLengthsOfAxes) {
             "got shape [6, 4, 5]; pass a dimension for each axis");
 }
 
+TEST(Shapes, PlacesAreCounted) {
+  Evaluated op("op test over rows { row r;  column w;  out s[row];  s = r*sum[row](w*r) }");
+  op.set("r", {1}, {1}).set("w", {1}, {1}).set("s", {1});
+  const int64_t many = int64_t(1) << 40;
+  op.reshape("r", {many}, {0}).reshape("w", {many}, {0}).reshape("s", {many}, {0});
+  EXPECT_EQ(op.run(), "expected fewer than 2^63 elements, got shape [1099511627776, "
+                      "1099511627776]; pass the tensor's own shape");
+}
+
 TEST(Shapes, StridesAreFree) {
   Evaluated op("rms_norm"); // transposed x, a weight of one number, handed case F07
   op.set("x", {2, 3}, {1, 2, 3, 4, 5, 6}).strides("x", {1, 2});
@@ -104,6 +113,10 @@ TEST(Compiling, OfRowsThatAreNoKernelSaysWhy) {
        "[row; column] with an operand with one value per tensor or in all"},
       {"rows { in x, t[place, column];  row k : int;  out y;  y = x*t[k] }",
        "[row; column] with an operand with an axis of its own"},
+      {"rows { in x;  out y;  y = x*(size(column) div 2) }",
+       "[row; column] with quotients, shifts or bits of ints that a launch has one of"},
+      {"rows { in x;  out y;  hyper n : int = 3;  y = x*and_(n, 2) }",
+       "[row; column] with quotients, shifts or bits of ints that a launch has one of"},
       {"[a; b, c] { in x;  out y;  y = x - avg(x) }", "[a; b, c] with rows that span 2 axes"},
       {"[a, b] { in x;  out y;  y = x + 1 }", "[a, b] with rows that span 0 axes"}};
   for (auto &[text, why] : bodies)
