@@ -58,6 +58,8 @@ private:
         })
         .Case([&](fuse::ReadOp read) { return Input({Kind::Operand, place(read.getOperand())}); })
         .Case([&](fuse::SizeOp size) {
+          if (ArrayAttr axes = size.getOf().getAxes())
+            return Input({Kind::AxisSize, axisNumber(size, cast<StringAttr>(axes[0]))});
           const bool ofTensor = size.getOf().getLevel() == fuse::ScopeLevel::Tensor;
           return Input(jit::ScalarInput{ofTensor ? Kind::TensorSize : Kind::AllSize});
         })
@@ -73,6 +75,11 @@ private:
       hyper += !scalar.isStep;
     }
     llvm_unreachable("the verifier checks every scalar's name");
+  }
+
+  static uint32_t axisNumber(Operation *op, StringAttr axis) {
+    auto axes = op->getParentOfType<fuse::ProgramOp>().getDomain()->axes();
+    return uint32_t(llvm::find(axes, axis) - axes.begin());
   }
 
   uint32_t place(StringRef operand) const {
@@ -173,7 +180,10 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &req
   jit::LaunchRecord launch;
   launch.symbol = kernel.getSymName().str();
   launch.pattern = stringifyPattern(kernel.getPattern()).str();
-  launch.real = kernel.getReal().isF64() ? "f64" : "f32";
+  // A slot that is an int needs more digits than f32 has.
+  const bool hasInts = llvm::any_of(kernel.getBody().getOps<fuse::SlotOp>(),
+                                    [](fuse::SlotOp slot) { return slot.getType().isInteger(64); });
+  launch.real = kernel.getReal().isF64() || hasInts ? "f64" : "f32";
   launch.slots = int(slots);
   launch.operands = pointerColumns(kernel, request);
   launch.gridRule = "range";

@@ -54,6 +54,7 @@ Result<void> Reference::Impl::parse(const ResolvedRequest &request, bool afterFm
 evaluator::Inputs Reference::Impl::inOrderOf(fuse::OpOp op, const evaluator::Inputs &inputs) const {
   evaluator::Inputs ordered;
   ordered.sizes = inputs.sizes;
+  ordered.extents = inputs.extents;
   for (size_t place : places<fuse::OperandAttr>(op.getOperands(), operands))
     ordered.data.push_back(inputs.data[place]);
   std::vector<size_t> columns = places<fuse::HyperAttr>(op.getScalars(), scalars);

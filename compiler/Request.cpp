@@ -23,11 +23,12 @@ std::string join(const std::vector<std::string> &words) {
   return out.empty() ? "none" : out;
 }
 
-RequestOperand operandOf(const language::OperandInfo &info) {
+RequestOperand operandOf(const language::OperandInfo &info, const language::OpInfo &op) {
   RequestOperand operand;
   operand.name = info.name;
   operand.role = language::info(info.role).name;
-  operand.scope = info.scope.print({});
+  operand.scope = info.printScope(op.axes);
+  operand.axes = info.axes;
   operand.read = info.access != language::Access::Write;
   operand.written = info.access != language::Access::Read;
   operand.optional = info.neutral.has_value();
@@ -77,7 +78,7 @@ private:
     out.opHash = out.request.op->hash;
     out.request.options = out.op.options;
     for (const language::OperandInfo &info : out.op.info.operands)
-      out.operands.push_back(operandOf(info));
+      out.operands.push_back(operandOf(info, out.op.info));
     for (const language::HyperInfo &info : out.op.info.hypers)
       out.scalars.push_back(hyperOf(info));
     if (out.op.info.step)
@@ -95,12 +96,14 @@ private:
     if (!added)
       return added.takeError();
     for (const passes::AddedOperand &operand : *added)
-      out.operands.push_back({.name = operand.name,
-                              .role = operand.role,
-                              .dtype = operand.dtype,
-                              .scope = operand.scope,
-                              .read = operand.role == "state",
-                              .written = true});
+      out.operands.push_back(
+          {.name = operand.name,
+           .role = operand.role,
+           .dtype = operand.dtype,
+           .scope = operand.scope,
+           .read = operand.role == "state",
+           .written = true,
+           .axes = operand.scope == "element" ? out.op.info.axes : std::vector<std::string>()});
     for (const passes::Feature &feature : passes::allFeatures())
       if (out.request.features.count(std::string(feature.name)))
         applyFeature(feature);

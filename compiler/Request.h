@@ -31,13 +31,15 @@ struct RequestOperand {
   std::string name;
   std::string role;
   std::string dtype;
-  std::string scope = "element"; ///< or "tensor", "all": one value per tensor, or per plan
+  std::string scope = "element"; ///< or "tensor", "all": one value per tensor, or per plan; or axes
   bool read = false;
   bool written = false;
   bool optional = false;
   bool present = true;
   double neutral = 0; ///< value of an absent optional operand
   double init = 0;    ///< first value of a state
+  /// In an op over axes, the axes of each tensor: see language::OperandInfo.
+  std::vector<std::string> axes = {};
 };
 
 /// A hyper-parameter, or the step.

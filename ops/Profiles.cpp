@@ -1,6 +1,8 @@
 #include "ops/Profiles.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 namespace fw {
 
@@ -10,9 +12,16 @@ struct Row {
 };
 } // namespace
 
-static constexpr Row rows[] = {
+static constexpr Row compiled[] = {
 #define FW_PROFILE(...) {__VA_ARGS__},
 #include "ops/profiles.def"
+#undef FW_PROFILE
+};
+
+static constexpr Row evaluated[] = {
+#define FW_PROFILE(...) {__VA_ARGS__},
+#include "ops/evaluated.def"
+#undef FW_PROFILE
 };
 
 static std::vector<std::string> split(std::string_view list) {
@@ -41,17 +50,29 @@ static Profile read(const Row &row) {
   return profile;
 }
 
-std::vector<Profile> shippedProfiles() {
+static std::vector<Profile> readAll(std::span<const Row> rows) {
   std::vector<Profile> profiles;
   for (const Row &row : rows)
     profiles.push_back(read(row));
   return profiles;
 }
 
+std::vector<Profile> shippedProfiles() { return readAll(compiled); }
+std::vector<Profile> evaluatedProfiles() { return readAll(evaluated); }
+
 std::vector<Profile> shippedProfiles(std::string_view op) {
   std::vector<Profile> profiles = shippedProfiles();
+  for (Profile &profile : evaluatedProfiles())
+    profiles.push_back(std::move(profile));
   std::erase_if(profiles, [&](const Profile &profile) { return profile.op != op; });
   return profiles;
+}
+
+std::vector<std::string> compiledOpNames() {
+  std::set<std::string> names;
+  for (const Row &row : compiled)
+    names.emplace(row.op);
+  return {names.begin(), names.end()};
 }
 
 } // namespace fw

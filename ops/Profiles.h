@@ -1,4 +1,4 @@
-// The shipped profiles (profiles.def), read into lists.
+// The shipped profiles (profiles.def, evaluated.def), read into lists.
 #pragma once
 
 #include "compiler/language/OperandDtypes.h"
@@ -17,8 +17,14 @@ struct Profile {
   std::vector<std::string> features;
 };
 
-/// All profiles, or those of one op, in the order of the table.
+/// What every backend compiles, in the order of the table (profiles.def).
 std::vector<Profile> shippedProfiles();
+/// What is evaluated and runs on the CPU alone (evaluated.def).
+std::vector<Profile> evaluatedProfiles();
+/// Those of one op, of either table.
 std::vector<Profile> shippedProfiles(std::string_view op);
+
+/// The names of the shipped ops that every backend compiles, sorted.
+std::vector<std::string> compiledOpNames();
 
 } // namespace fw

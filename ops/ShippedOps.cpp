@@ -30,13 +30,38 @@ std::vector<std::string> shippedOpNames() {
   return names;
 }
 
-Result<language::OpHandle> findShippedOp(std::string_view name) {
+/// The file that has the op called `name`, or null.
+static const ShippedFile *fileOf(std::string_view name) {
   for (const ShippedFile &file : files) {
     bool found = false;
     visitHeaders(file.text, [&](std::string_view header) { found |= header == name; });
     if (found)
-      return language::parseOp(file.text, file.name, name);
+      return &file;
   }
+  return nullptr;
+}
+
+namespace {
+class ShippedLibrary : public language::OpLibrary {
+public:
+  std::optional<language::OpHandle> find(std::string_view name) const override {
+    if (!fileOf(name))
+      return std::nullopt;
+    Result<language::OpHandle> op = findShippedOp(name);
+    return op ? std::optional(std::move(*op)) : std::nullopt;
+  }
+  std::vector<std::string> names() const override { return shippedOpNames(); }
+};
+} // namespace
+
+const language::OpLibrary &shippedLibrary() {
+  static const ShippedLibrary library;
+  return library;
+}
+
+Result<language::OpHandle> findShippedOp(std::string_view name) {
+  if (const ShippedFile *file = fileOf(name))
+    return language::parseOp(file->text, file->name, name, &shippedLibrary());
   std::vector<std::string> names = shippedOpNames();
   std::vector<std::string_view> candidates(names.begin(), names.end());
   std::optional<std::string> near = language::nearest(name, candidates);

@@ -25,4 +25,7 @@ std::vector<std::string> shippedOpNames();
 /// The shipped op called `name`, from parsing the one file that has it.
 Result<language::OpHandle> findShippedOp(std::string_view name);
 
+/// The shipped ops as ops of a text may call them.
+const language::OpLibrary &shippedLibrary();
+
 } // namespace fw

@@ -35,7 +35,8 @@ TABLE_PAGES = [
      [("FW_DTYPE", "", [("dtype", "name"), ("bytes", "bytes"), ("significant bits", "digits"),
                         ("smallest normal", lambda row: f"2^{row['emin']}"),
                         ("largest", lambda row: f"{float.fromhex(row['largest']):.8g}" if "x" in row["largest"]
-                         else f"{float(row['largest']):.8g}"), ("infinities", "infinity")])]),
+                         else f"{float(row['largest']):.8g}"), ("infinities", "infinity")]),
+      ("compiler/dialect/int_dtypes.def:FW_INT_DTYPE", "Bools and ints", [("dtype", "name"), ("bytes", "bytes"), ("signed", "isSigned")])]),
     ("archs.md", "GPU archs", "compiler/target/archs.def",
      "The archs that kernels are compiled for, oldest first, as far as the installed NVRTC knows them (`fusewright doctor`). "
      "`features` names a set: what a generation adds to an older one.",

@@ -1,6 +1,7 @@
 #include "compiler/cpu/ElementFunctions.h"
 
 #include "compiler/cpu/Traced.h"
+#include "compiler/cpu/Wholes.h"
 #include "templates/vocab/math.h"
 
 using namespace mlir;
@@ -43,9 +44,10 @@ Value cloneInLanes(const Lanes &lanes, Operation &op, ValueRange operands) {
 bool isBasic(Operation &op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
              arith::MaximumFOp, arith::MinimumFOp, arith::CmpFOp, arith::SelectOp, arith::AndIOp,
-             arith::OrIOp, arith::XOrIOp, mlir::math::FmaOp, mlir::math::SqrtOp, mlir::math::AbsFOp,
-             mlir::math::FloorOp, mlir::math::CeilOp, mlir::math::TruncOp, mlir::math::RoundEvenOp>(
-      op);
+             arith::OrIOp, arith::XOrIOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
+             arith::MaxSIOp, arith::MinSIOp, arith::CmpIOp, arith::SIToFPOp, mlir::math::FmaOp,
+             mlir::math::SqrtOp, mlir::math::AbsFOp, mlir::math::FloorOp, mlir::math::CeilOp,
+             mlir::math::TruncOp, mlir::math::RoundEvenOp>(op);
 }
 
 } // namespace
@@ -55,6 +57,8 @@ FailureOr<Value> buildElementOp(const Lanes &lanes, Operation &op, ValueRange op
     return lanes.constant(cast<TypedAttr>(constant.getValue()));
   if (isBasic(op))
     return cloneInLanes(lanes, op, operands);
+  if (Value whole = buildWholeOp(lanes, op, operands))
+    return whole;
   for (const Function &function : kFunctions)
     if (function.op == op.getName().getStringRef())
       return function.build(lanes, operands[0]);

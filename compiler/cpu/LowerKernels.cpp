@@ -1,73 +1,10 @@
-#include "compiler/cpu/Accumulators.h"
 #include "compiler/cpu/Codec.h"
 #include "compiler/cpu/ElementFunctions.h"
-#include "compiler/cpu/Lowering.h"
+#include "compiler/cpu/KernelLowering.h"
 
 using namespace mlir;
 
 namespace fw::cpu {
-
-namespace {
-
-/// The vectors (or, in the tail, the one element) that an iteration works on.
-using Copies = SmallVector<DenseMap<Value, Value>, 4>;
-
-/// One kernel being rewritten.
-class KernelLowering {
-public:
-  KernelLowering(fuse::KernelOp kernel, const LoweringOptions &options)
-      : kernel(kernel), options(options), builder(kernel->getParentOp()),
-        location(kernel.getLoc()) {}
-
-  LogicalResult run() {
-    beginFunction();
-    for (Operation &op : kernel.getBody().front())
-      if (failed(lower(op)))
-        return failure();
-    func::ReturnOp::create(builder, location);
-    return success();
-  }
-
-private:
-  Value pointers() { return function.getArgument(0); }
-  Value begin() { return function.getArgument(1); }
-  Value end() { return function.getArgument(2); }
-  Value scalars() { return function.getArgument(3); }
-  Value results() { return function.getArgument(4); }
-
-  void beginFunction();
-  Value constant(int64_t value) {
-    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
-  }
-  Value offset(Type element, Value pointer, Value index) {
-    return LLVM::GEPOp::create(builder, location, pointer.getType(), element, pointer, index);
-  }
-
-  LogicalResult lower(Operation &op);
-  LogicalResult lowerUniform(Operation &op);
-  LogicalResult lowerReduction(fuse::ReductionOp reduction);
-  FailureOr<Value> readSlot(fuse::SlotOp slot);
-  LogicalResult lowerEach(fuse::EachOp each);
-  void loadBases(fuse::EachOp each);
-  void splatUniforms(fuse::EachOp each, const Lanes &lanes);
-  LogicalResult buildLoop(fuse::EachOp each, Value from, Value to, const Lanes &lanes,
-                          SmallVectorImpl<Accumulators> &accumulators);
-  LogicalResult buildBody(fuse::EachOp each, Value index, const Lanes &lanes, Copies &copies);
-  void accumulate(fuse::EachOp each, const Lanes &lanes, const Copies &copies, ValueRange carried);
-  LogicalResult buildOp(Operation &op, const Lanes &lanes, DenseMap<Value, Value> &values);
-  Value address(StringRef operand, Type element, Value index, int64_t shift);
-  Value lookup(Value value, const Lanes &lanes, const DenseMap<Value, Value> &values);
-
-  fuse::KernelOp kernel;
-  const LoweringOptions &options;
-  OpBuilder builder;
-  Location location;
-  func::FuncOp function;
-  int64_t reductions = 0;          ///< that were lowered
-  DenseMap<Value, Value> uniforms; ///< kernel-level value -> scalar
-  DenseMap<Value, Value> splats;   ///< the same in all lanes, for the loop being built
-  llvm::StringMap<Value> bases;    ///< operand -> its pointer
-};
 
 void KernelLowering::beginFunction() {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -79,7 +16,7 @@ void KernelLowering::beginFunction() {
 
 /// The position of a slot in the scalar table is that of its result in the scalar program right
 /// before the kernel.
-std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
+static std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
   int64_t index = 0;
   for (auto result : fuse::scalarsBefore(kernel).getOps<fuse::ResultOp>()) {
     if (result.getSlot() == slot)
@@ -89,13 +26,21 @@ std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
   return std::nullopt;
 }
 
-/// A slot travels as a number of the arithmetic type; a bool as 0 or 1.
+/// Numbers of f32 arithmetic travel as f32, unless one is an int.
+Type KernelLowering::tableType() {
+  for (auto slot : kernel.getBody().getOps<fuse::SlotOp>())
+    if (slot.getType().isInteger(64))
+      return builder.getF64Type();
+  return kernel.getReal();
+}
+
+/// A slot travels as a number of the table's type; a bool as 0 or 1.
 FailureOr<Value> KernelLowering::readSlot(fuse::SlotOp slot) {
   std::optional<int64_t> index = slotIndex(kernel, slot.getSlot());
   if (!index)
     return slot.emitError("expected a result of the scalar program, got '")
            << slot.getSlot() << "'";
-  Type real = kernel.getReal(), wanted = slot.getType();
+  Type real = tableType(), wanted = slot.getType();
   Lanes scalar(builder, location, 1);
   Value number = scalar.make<LLVM::LoadOp>(real, offset(real, scalars(), constant(*index)));
   if (wanted == real)
@@ -112,6 +57,8 @@ LogicalResult KernelLowering::lower(Operation &op) {
     return lowerEach(each);
   if (auto reduction = dyn_cast<fuse::ReductionOp>(op))
     return lowerReduction(reduction);
+  if (auto store = dyn_cast<fuse::StoreOp>(op))
+    return lowerStore(store);
   if (isa<fuse::SkipIfOp>(op)) // who runs the kernel decides that
     return success();
   return lowerUniform(op);
@@ -137,14 +84,10 @@ LogicalResult KernelLowering::lowerReduction(fuse::ReductionOp reduction) {
 
 LogicalResult KernelLowering::lowerUniform(Operation &op) {
   FailureOr<Value> value = failure();
-  if (auto slot = dyn_cast<fuse::SlotOp>(op)) {
+  if (auto slot = dyn_cast<fuse::SlotOp>(op))
     value = readSlot(slot);
-  } else {
-    Lanes scalar(builder, location, 1);
-    auto operands =
-        llvm::map_to_vector(op.getOperands(), [&](Value v) { return uniforms.lookup(v); });
-    value = buildElementOp(scalar, op, operands);
-  }
+  else
+    value = lowerOnRow(op);
   if (failed(value))
     return failure();
   uniforms[op.getResult(0)] = *value;
@@ -152,15 +95,9 @@ LogicalResult KernelLowering::lowerUniform(Operation &op) {
 }
 
 void KernelLowering::loadBases(fuse::EachOp each) {
-  Type pointer = pointers().getType();
-  for (Operation &op : each.getBody().front()) {
-    auto name = op.getAttrOfType<StringAttr>("operand");
-    if (!isa<fuse::LoadOp, fuse::StoreOp>(op) || bases.contains(name))
-      continue;
-    Value place = constant(fuse::columnIndex(kernel, name));
-    bases[name] =
-        LLVM::LoadOp::create(builder, location, pointer, offset(pointer, pointers(), place));
-  }
+  for (Operation &op : each.getBody().front())
+    if (isa<fuse::LoadOp, fuse::StoreOp>(op))
+      loadBase(op.getAttrOfType<StringAttr>("operand"));
 }
 
 /// Broadcasts stand before the loop: without LLVM's IR passes nothing would move them there.
@@ -172,26 +109,68 @@ void KernelLowering::splatUniforms(fuse::EachOp each, const Lanes &lanes) {
         splats[operand] = lanes.splat(scalar);
 }
 
-/// The main loop takes whole vectors, the tail what is left, one by one.
 LogicalResult KernelLowering::lowerEach(fuse::EachOp each) {
   loadBases(each);
+  if (kernel.getPattern() == fuse::Pattern::Rows && each->getNumResults() != 0)
+    return lowerReducing(each);
+  FailureOr<Accumulators> totals = passOver(each, begin(), end());
+  if (failed(totals))
+    return failure();
+  for (auto [result, total] : llvm::zip(each.getResults(), *totals))
+    uniforms[result] = total;
+  return success();
+}
+
+/// Of a row: pieces as long as those that a list is cut into, whose sums are added in f64.
+LogicalResult KernelLowering::lowerReducing(fuse::EachOp each) {
+  Lanes scalar(builder, location, 1);
+  Type f64 = builder.getF64Type();
+  auto widened = [&](Value value) {
+    return value.getType() == f64 ? value : scalar.make<arith::ExtFOp>(f64, value);
+  };
+  SmallVector<Value> start;
+  for (Value value : neutral(scalar, each))
+    start.push_back(widened(value));
+  auto loop = scf::ForOp::create(builder, location, begin(), end(), constant(rowPiece), start);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value from = loop.getInductionVar();
+    Value to =
+        scalar.make<arith::MinSIOp>(scalar.make<arith::AddIOp>(from, constant(rowPiece)), end());
+    FailureOr<Accumulators> totals = passOver(each, from, to);
+    if (failed(totals))
+      return failure();
+    SmallVector<Value> next;
+    for (auto [r, total] : llvm::enumerate(*totals))
+      next.push_back(
+          combine(scalar, kindOf(each, unsigned(r)), loop.getRegionIterArgs()[r], widened(total)));
+    scf::YieldOp::create(builder, location, next);
+  }
+  for (auto [result, total] : llvm::zip(each.getResults(), loop.getResults()))
+    uniforms[result] = result.getType() == f64
+                           ? Value(total)
+                           : scalar.make<arith::TruncFOp>(result.getType(), total);
+  return success();
+}
+
+/// The main loop takes whole vectors, the tail what is left, one by one.
+FailureOr<Accumulators> KernelLowering::passOver(fuse::EachOp each, Value from, Value to) {
   const int64_t bytes = kernel.getReal().getIntOrFloatBitWidth() / 8;
   const int64_t width = options.features.lanes(bytes);
   const bool reduces = each->getNumResults() != 0;
   const int64_t copies = reduces ? accumulatorBytes / bytes / width : options.unroll;
   Lanes scalar(builder, location, 1), lanes(builder, location, width);
-  Value count = scalar.make<arith::SubIOp>(end(), begin());
+  Value count = scalar.make<arith::SubIOp>(to, from);
   Value rest = scalar.make<arith::RemUIOp>(count, constant(width * copies));
-  Value middle = scalar.make<arith::SubIOp>(end(), rest);
+  Value middle = scalar.make<arith::SubIOp>(to, rest);
   SmallVector<Accumulators, 4> accumulators(copies, neutral(lanes, each));
-  if (failed(buildLoop(each, begin(), middle, lanes, accumulators)))
+  if (failed(buildLoop(each, from, middle, lanes, accumulators)))
     return failure();
   accumulators = {fold(lanes, each, accumulators)};
-  if (failed(buildLoop(each, middle, end(), scalar, accumulators)))
+  if (failed(buildLoop(each, middle, to, scalar, accumulators)))
     return failure();
-  for (auto [result, total] : llvm::zip(each.getResults(), accumulators.front()))
-    uniforms[result] = total;
-  return success();
+  return accumulators.front();
 }
 
 /// A loop over as many vectors at a time as there are accumulators of each reduction.
@@ -237,24 +216,21 @@ LogicalResult KernelLowering::buildBody(fuse::EachOp each, Value index, const La
                                         Copies &copies) {
   Block &body = each.getBody().front();
   for (auto load : body.getOps<fuse::LoadOp>())
-    for (auto [i, values] : llvm::enumerate(copies)) {
-      Type element = carrier(load.getType());
-      Value from = address(load.getOperand(), element, index, i * lanes.getWidth());
+    for (auto [i, values] : llvm::enumerate(copies))
       values[load.getResult()] =
-          lanes.make<LLVM::LoadOp>(lanes.type(element), from, element.getIntOrFloatBitWidth() / 8);
-    }
+          this->load(lanes, load.getOperand(), load.getType(), index, i * lanes.getWidth());
+  for (auto place : body.getOps<fuse::IndexOp>())
+    for (auto [i, values] : llvm::enumerate(copies))
+      values[place.getResult()] = places(lanes, index, i * lanes.getWidth());
   for (auto &values : copies)
     for (Operation &op : body)
-      if (!isa<fuse::LoadOp, fuse::StoreOp, fuse::YieldOp>(op) &&
+      if (!isa<fuse::LoadOp, fuse::StoreOp, fuse::YieldOp, fuse::IndexOp>(op) &&
           failed(buildOp(op, lanes, values)))
         return failure();
   for (auto [i, values] : llvm::enumerate(copies))
-    for (auto store : body.getOps<fuse::StoreOp>()) {
-      Type element = carrier(store.getValue().getType());
-      Value to = address(store.getOperand(), element, index, i * lanes.getWidth());
-      LLVM::StoreOp::create(builder, location, lookup(store.getValue(), lanes, values), to,
-                            element.getIntOrFloatBitWidth() / 8);
-    }
+    for (auto op : body.getOps<fuse::StoreOp>())
+      store(lanes, op.getOperand(), lookup(op.getValue(), lanes, values), index,
+            i * lanes.getWidth(), op.getValue().getType());
   return success();
 }
 
@@ -274,11 +250,6 @@ LogicalResult KernelLowering::buildOp(Operation &op, const Lanes &lanes,
   return success();
 }
 
-Value KernelLowering::address(StringRef operand, Type element, Value index, int64_t shift) {
-  Value base = offset(element, bases.lookup(operand), index);
-  return shift == 0 ? base : offset(element, base, constant(shift));
-}
-
 Value KernelLowering::lookup(Value value, const Lanes &lanes,
                              const DenseMap<Value, Value> &values) {
   if (Value own = values.lookup(value))
@@ -286,6 +257,7 @@ Value KernelLowering::lookup(Value value, const Lanes &lanes,
   return splats.lookup(value);
 }
 
+namespace {
 struct LowerKernels : PassWrapper<LowerKernels, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerKernels)
   explicit LowerKernels(LoweringOptions options) : options(std::move(options)) {}

@@ -33,6 +33,7 @@ namespace fw::fuse {
 inline constexpr llvm::StringLiteral kLabel = "fuse.label";
 inline constexpr llvm::StringLiteral kName = "fuse.name";
 inline constexpr llvm::StringLiteral kScope = "fuse.scope";
+inline constexpr llvm::StringLiteral kPair = "fuse.pair";
 
 /// The operand `name` in an operand table, or a null attribute.
 OperandAttr findOperand(mlir::ArrayAttr operands, llvm::StringRef name);
@@ -47,7 +48,8 @@ ScalarsOp scalarsBefore(mlir::Operation *op);
 llvm::SmallVector<OperandAttr> columnsOf(KernelOp kernel);
 /// The place of `name` in columnsOf.
 unsigned columnIndex(KernelOp kernel, llvm::StringRef name);
-/// The MLIR type of a storage dtype's name (dtypes.def); null when unknown.
+/// The MLIR type in which a value of a storage dtype is loaded; null when unknown. Bools are i1 and
+/// ints i64, whatever their width in memory.
 mlir::Type storageType(mlir::MLIRContext *context, llvm::StringRef dtype);
 /// The row of dtypes.def with that MLIR type and overflow mode: what a fuse.cast makes.
 const Dtype &dtypeOf(mlir::Type type, bool saturate = false);

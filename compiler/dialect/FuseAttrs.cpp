@@ -44,12 +44,30 @@ LogicalResult DomainAttr::verify(function_ref<InFlightDiagnostic()> emitError, D
   return success();
 }
 
+SmallVector<StringAttr> DomainAttr::axes() const {
+  SmallVector<StringAttr> names;
+  for (ArrayAttr part : {getKept(), getSpanned()})
+    if (part)
+      llvm::append_range(names, part.getAsRange<StringAttr>());
+  return names;
+}
+
+/// Whether a value of `kind` can be stored as `dtype`.
+static bool stores(StringRef dtype, Kind kind) {
+  const fw::IntDtype *ints = fw::findIntDtype({dtype.data(), dtype.size()});
+  if (kind == Kind::Real)
+    return fw::findDtype({dtype.data(), dtype.size()});
+  return ints && ints->isBool == (kind == Kind::Bool);
+}
+
 LogicalResult OperandAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr name,
-                                  Role role, StringAttr dtype, ScopeAttr, Kind, FloatAttr neutral,
-                                  FloatAttr init) {
+                                  Role role, StringAttr dtype, ScopeAttr, Kind kind,
+                                  FloatAttr neutral, FloatAttr init) {
   if (name.empty())
     return emitError() << "expected an operand name, got an empty string";
-  if (!fw::findDtype({dtype.data(), dtype.size()}))
+  if (!stores(dtype.getValue(), kind) && kind != Kind::Real)
+    return emitError() << "expected a dtype of kind " << stringifyKind(kind) << ", got " << dtype;
+  if (!stores(dtype.getValue(), kind))
     return emitError() << "expected one of the dtypes " << fw::listDtypes() << ", got " << dtype;
   if (init && role != Role::State)
     return emitError() << "expected 'init' on a state only, got it on " << stringifyRole(role);

@@ -85,6 +85,9 @@ def Fuse_DomainAttr : Fuse_Attr<"Domain", "domain"> {
   let extraClassDeclaration = [{
     bool isElements() const { return getForm() == DomainForm::Elements; }
     bool isScalars() const { return getForm() == DomainForm::Scalars; }
+    bool hasAxes() const { return getForm() == DomainForm::Axes; }
+    /// The names of the axes, those kept first; none of a domain without.
+    ::llvm::SmallVector<::mlir::StringAttr> axes() const;
   }];
 }
 

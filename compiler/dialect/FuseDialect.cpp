@@ -19,7 +19,7 @@ void FuseDialect::initialize() {
 
 LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name == kLabel || name == kName) {
+  if (name == kLabel || name == kName || name == kPair) {
     if (isa<StringAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "expected a string as '" << name << "', got " << attribute.getValue();
@@ -30,7 +30,7 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "expected a #fuse.scope as '" << name << "', got "
                            << attribute.getValue();
   }
-  return op->emitError() << "expected 'fuse.label', 'fuse.name' or 'fuse.scope', got '" << name
+  return op->emitError() << "expected 'fuse.label', 'fuse.name', 'fuse.pair' or 'fuse.scope', got '" << name
                          << "'";
 }
 
@@ -51,7 +51,7 @@ unsigned fw::fuse::operandIndex(ArrayAttr operands, StringRef name) {
 SmallVector<OperandAttr> fw::fuse::columnsOf(KernelOp kernel) {
   llvm::StringSet<> touched;
   kernel.getBody().walk([&](Operation *op) {
-    if (isa<LoadOp, StoreOp>(op))
+    if (isa<LoadOp, StoreOp, GatherOp>(op))
       touched.insert(op->getAttrOfType<StringAttr>("operand"));
   });
   SmallVector<OperandAttr> columns;
@@ -70,6 +70,8 @@ unsigned fw::fuse::columnIndex(KernelOp kernel, StringRef name) {
 
 Type fw::fuse::storageType(MLIRContext *context, StringRef dtype) {
   const fw::Dtype *row = fw::findDtype({dtype.data(), dtype.size()});
+  if (const fw::IntDtype *whole = fw::findIntDtype({dtype.data(), dtype.size()}))
+    return IntegerType::get(context, whole->isBool ? 1 : 64);
   if (!row)
     return {};
   return parseType(StringRef(row->type.data(), row->type.size()), context);

@@ -20,8 +20,8 @@ def Fuse_Dialect : Dialect {
     explicit `fuse.load`, `fuse.cast` and `fuse.store`.
 
     Discardable attributes that travel with operations of both levels: `fuse.label` (the equation
-    label of the op file, "E1"), `fuse.name` (the name that the op file gives to the value) and
-    `fuse.scope` (set by the pass `infer-scopes`).
+    label of the op file, "E1"), `fuse.name` (the name that the op file gives to the value),
+    `fuse.scope` (set by the pass `infer-scopes`) and `fuse.pair` (set by `pair-reductions`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let useDefaultAttributePrinterParser = 1;

@@ -45,11 +45,24 @@ static LogicalResult verifyStorage(Operation *op, ArrayAttr operands, StringRef 
                            << "', got " << type;
 }
 
+static LogicalResult verifyGather(GatherOp gather, ArrayAttr operands) {
+  OperandAttr operand = findOperand(operands, gather.getOperand());
+  if (!operand)
+    return verifyOperandName(gather, operands, gather.getOperand());
+  ArrayAttr axes = operand.getScope().getAxes();
+  if (operand.getScope().isElement() || (axes && llvm::is_contained(axes, gather.getAxisAttr())))
+    return success();
+  return gather.emitOpError() << "expected an axis of operand '" << gather.getOperand()
+                              << "', got '" << gather.getAxis() << "'";
+}
+
 LogicalResult OpOp::verifyRegions() {
   llvm::StringSet<> written;
   auto walked = getBody().walk([&](Operation *op) -> WalkResult {
     if (auto read = dyn_cast<ReadOp>(op))
       return verifyOperandName(op, getOperands(), read.getOperand());
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return verifyGather(gather, getOperands());
     if (auto stored = dyn_cast<StoredOp>(op))
       return verifyOperandName(op, getOperands(), stored.getOperand());
     if (auto largest = dyn_cast<LargestOp>(op))
@@ -89,14 +102,15 @@ LogicalResult ReduceOp::verify() {
 
 LogicalResult SizeOp::verify() {
   ScopeLevel level = getOf().getLevel();
-  if (level == ScopeLevel::Tensor || level == ScopeLevel::All)
+  const bool isAxis = level == ScopeLevel::Axes && getOf().getAxes().size() == 1;
+  if (level == ScopeLevel::Tensor || level == ScopeLevel::All || isAxis)
     return success();
-  return emitOpError() << "expected the size of a tensor or of all, got "
+  return emitOpError() << "expected the size of a tensor, of all or of one axis, got "
                        << stringifyScopeLevel(level);
 }
 
 LogicalResult RoundToOp::verify() {
-  if (storageType(getContext(), getDtype()))
+  if (fw::findDtype({getDtype().data(), getDtype().size()}))
     return success();
   return emitOpError() << "expected one of the dtypes " << fw::listDtypes() << ", got '"
                        << getDtype() << "'";

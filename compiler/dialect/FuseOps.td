@@ -13,6 +13,8 @@ class Fuse_Op<string mnemonic, list<Trait> traits = []> : Op<Fuse_Dialect, mnemo
 def Fuse_Real : AnyTypeOf<[F32, F64], "f32 or f64">;
 def Fuse_Value : AnyTypeOf<[F32, F64, I1, I64], "f32, f64, i1 or i64">;
 def Fuse_Storage : AnyTypeOf<[F32, F64, F16, BF16, F8E4M3FN, F8E5M2], "a storage dtype">;
+// A bool or an int travels as i1 or i64; how wide its storage is says the operand's dtype.
+def Fuse_Loaded : AnyTypeOf<[F32, F64, F16, BF16, F8E4M3FN, F8E5M2, I1, I64], "a storage dtype, i1 or i64">;
 def Fuse_Operands : TypedArrayAttrBase<Fuse_OperandAttr, "operands">;
 def Fuse_Scalars : TypedArrayAttrBase<Fuse_HyperAttr, "scalars">;
 
@@ -99,11 +101,13 @@ def Fuse_LargestOp : Fuse_Op<"largest", [Pure]> {
 def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure]> {
   let summary = "a reduction; `keep` names what is kept";
   let description = [{
-    What keeps a tensor, all tensors or the world is a value of the scalar program, so f64; the
-    values reduced are in element precision. `max` and `min` propagate NaN. Of no elements, `sum` is
+    Over each place that the value, or what is kept, varies with, once. What keeps a tensor, all
+    tensors or the world is a value of the scalar program, so f64; what keeps axes has element
+    precision, as the values reduced have. `max` and `min` propagate NaN. Of no elements, `sum` is
     0, `max` -inf and `min` inf.
     ```mlir
     %norm2 = fuse.reduce sum keep <all> %square : f32 to f64
+    %total = fuse.reduce sum keep <axes, axes = ["row"]> %x : f32 to f32
     ```
   }];
   let arguments = (ins Fuse_ReduceKindAttr:$kind, Fuse_ScopeAttr:$keep, Fuse_Real:$value);
@@ -113,18 +117,76 @@ def Fuse_ReduceOp : Fuse_Op<"reduce", [Pure]> {
 }
 
 def Fuse_SizeOp : Fuse_Op<"size", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
-  let summary = "the number of elements of a tensor, or of all tensors of a plan";
+  let summary = "the number of elements of a tensor or of all tensors of a plan, or of places on an axis";
+  let description = [{
+    ```mlir
+    %0 = fuse.size <all>
+    %1 = fuse.size <axes, axes = ["column"]>
+    ```
+  }];
   let arguments = (ins Fuse_ScopeAttr:$of);
   let results = (outs I64:$result);
   let assemblyFormat = "$of attr-dict";
   let hasVerifier = 1;
 }
 
-def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp"]>]> {
-  let summary = "the number of a tensor in its plan, from 0";
-  let description = [{ The empty tensors are counted too, group after group. }];
+def Fuse_IndexOp : Fuse_Op<"index", [Pure, ParentOneOf<["OpOp", "ScalarsOp", "KernelOp", "EachOp"]>]> {
+  let summary = "the number of a tensor in its plan, or of the place on an axis, from 0";
+  let description = [{
+    The empty tensors are counted too, group after group.
+    ```mlir
+    %0 = fuse.index
+    %1 = fuse.index "column"
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$axis);
   let results = (outs I64:$result);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "($axis^)? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, $_builder.getI64Type(), ::mlir::StringAttr()); }]>];
+}
+
+def Fuse_GatherOp : Fuse_Op<"gather", [Pure]> {
+  let summary = "the value of an operand at a place of one axis, and here on its others";
+  let description = [{
+    Outside of the axis it is NaN, 0 of an int and false of a bool. At the phase level it gives what
+    is stored.
+    ```mlir
+    %0 = fuse.gather "x" along "column" at %i : f32
+    ```
+  }];
+  let arguments = (ins StrAttr:$operand, StrAttr:$axis, I64:$place);
+  let results = (outs Fuse_Loaded:$result);
+  let assemblyFormat = "$operand `along` $axis `at` $place attr-dict `:` type($result)";
+}
+
+def Fuse_SwapPairsOp : Fuse_Op<"swap_pairs", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "the value at the other place of a pair on an axis";
+  let description = [{
+    Pairs are formed of the first `count` places: of each place and the one half of them away, or of
+    neighbours where `interleaved`. A place without a partner keeps its own value.
+    ```mlir
+    %0 = fuse.swap_pairs %x along "column" first %n : f32
+    %1 = fuse.swap_pairs interleaved %x along "column" first %n : f32
+    ```
+  }];
+  let arguments = (ins Fuse_Real:$value, StrAttr:$axis, I64:$count, UnitAttr:$interleaved);
+  let results = (outs Fuse_Real:$result);
+  let assemblyFormat = "(`interleaved` $interleaved^)? $value `along` $axis `first` $count attr-dict `:` type($value)";
+}
+
+def Fuse_BitsOp : Fuse_Op<"bits", [Pure]> {
+  let summary = "16 random bits of an element";
+  let description = [{
+    Of Philox4x32-10: the key is `seed`, the counter (number of the element / 8, `offset`, `draw`);
+    the element takes the half word that the rest of that division counts, from the lowest bits of
+    the first word up. Elements are numbered row-major over the axes of the op.
+    ```mlir
+    %0 = fuse.bits 0 seed %seed offset %offset
+    ```
+  }];
+  let arguments = (ins I64Attr:$draw, I64:$seed, I64:$offset);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$draw `seed` $seed `offset` $offset attr-dict";
 }
 
 def Fuse_SkipIfOp : Fuse_Op<"skip_if", [MemoryEffects<[MemWrite]>, ParentOneOf<["OpOp", "ScalarsOp", "KernelOp"]>]> {
@@ -146,6 +208,20 @@ class Fuse_Unary<string mnemonic> : Fuse_Op<mnemonic, [Pure, SameOperandsAndResu
 def Fuse_SignOp : Fuse_Unary<"sign"> { let summary = "-1, 0 or 1; a zero keeps its sign, NaN stays NaN"; }
 def Fuse_SigmoidOp : Fuse_Unary<"sigmoid"> { let summary = "1 / (1 + exp(-x))"; }
 
+class Fuse_WholeBinary<string mnemonic> : Fuse_Op<mnemonic, [Pure, Elementwise]> {
+  let arguments = (ins I64:$left, I64:$right);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$left `,` $right attr-dict";
+}
+def Fuse_IntDivOp : Fuse_WholeBinary<"div"> { let summary = "quotient of ints, rounded down; 0 of a division by 0"; }
+def Fuse_IntModOp : Fuse_WholeBinary<"mod"> {
+  let summary = "what a division rounded down leaves, with the divisor's sign; of a division by 0 all of it";
+}
+def Fuse_ShiftLeftOp : Fuse_WholeBinary<"shift_left"> { let summary = "left << right; 0 where right is not within 0 and 63"; }
+def Fuse_ShiftRightOp : Fuse_WholeBinary<"shift_right"> {
+  let summary = "left >> right with the sign; 0 or -1 where right is not within 0 and 63";
+}
+
 def Fuse_CastOp : Fuse_Op<"cast", [Pure]> {
   let summary = "conversion between floating-point formats, round to nearest even, in one rounding";
   let description = [{
@@ -165,12 +241,13 @@ def Fuse_ProgramOp : Fuse_Op<"program", [IsolatedFromAbove, Symbol, SymbolTable,
   let description = [{
     Each kernel reads the results of the scalar program right before it. A kernel whose passes reduce
     ends with `fuse.reduction`; the scalar programs behind it read that as `fuse.reduced`. All
-    elements are stored by the last kernel, so the ones before it may be skipped over.
+    elements are stored by the last kernel, so the ones before it may be skipped over. A program over
+    axes names them; one over elements has no `over`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fuse_Operands:$operands, Fuse_Scalars:$scalars,
-                       OptionalAttr<DictionaryAttr>:$equations);
+                       OptionalAttr<DictionaryAttr>:$equations, OptionalAttr<Fuse_DomainAttr>:$domain);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `operands` $operands `scalars` $scalars attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`over` $domain^)? `operands` $operands `scalars` $scalars attr-dict-with-keyword $body";
 }
 
 def Fuse_ScalarsOp : Fuse_Op<"scalars", [SingleBlock, NoTerminator, NoRegionArguments, HasParent<"ProgramOp">]> {
@@ -190,6 +267,17 @@ def Fuse_KernelOp : Fuse_Op<"kernel", [Symbol, SingleBlock, NoTerminator, NoRegi
   let description = [{
     `real` is the arithmetic precision. `schedule` is absent until the pass `schedule` (the CPU does
     without it).
+
+    In a kernel of the pattern `rows` each `fuse.each` is a pass over the columns of one row. What
+    stands beside them is computed once a row: loads and stores of what a row has one of, and
+    arithmetic on what the passes before have reduced.
+    ```mlir
+    fuse.kernel @softmax rows f32 {
+      %t = fuse.each [#fuse.reduce_kind<max>] -> (f32) { ... }
+      %z = fuse.each [#fuse.reduce_kind<sum>] -> (f32) { ... arith.subf %x, %t ... }
+      fuse.each { ... fuse.store "y", ... }
+    }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fuse_PatternAttr:$pattern, TypeAttr:$real,
                        OptionalAttr<Fuse_ScheduleAttr>:$schedule);
@@ -237,16 +325,16 @@ def Fuse_YieldOp : Fuse_Op<"yield", [Terminator, Pure, ParentOneOf<["EachOp"]>]>
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
-def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp"]>]> {
-  let summary = "loads an element of an operand as it is stored";
+def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp", "KernelOp"]>]> {
+  let summary = "loads an element of an operand, or in a kernel over rows the row's, as it is stored";
   let arguments = (ins StrAttr:$operand);
-  let results = (outs Fuse_Storage:$result);
+  let results = (outs Fuse_Loaded:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Fuse_StoreOp : Fuse_Op<"store", [MemoryEffects<[MemWrite]>, ParentOneOf<["EachOp"]>]> {
-  let summary = "stores an element of an operand";
-  let arguments = (ins StrAttr:$operand, Fuse_Storage:$value);
+def Fuse_StoreOp : Fuse_Op<"store", [MemoryEffects<[MemWrite]>, ParentOneOf<["EachOp", "KernelOp"]>]> {
+  let summary = "stores an element of an operand, or in a kernel over rows the row's";
+  let arguments = (ins StrAttr:$operand, Fuse_Loaded:$value);
   let assemblyFormat = "$operand `,` $value attr-dict `:` type($value)";
 }
 

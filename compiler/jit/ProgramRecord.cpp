@@ -81,8 +81,11 @@ struct ScalarLists {
 };
 
 /// In the order of ScalarInput::Kind.
+/// As many as an op's header may have.
+constexpr size_t maxAxes = 8;
+
 constexpr std::string_view inputKinds[] = {"hyper",    "step",         "reduction", "tensor_size",
-                                           "all_size", "tensor_index", "operand"};
+                                           "all_size", "tensor_index", "operand",   "axis_size"};
 
 ScalarLists listsOf(const ScalarProgram &program) {
   ScalarLists lists;
@@ -259,6 +262,8 @@ private:
       return reductions;
     case ScalarInput::Kind::Operand:
       return record.operands.size();
+    case ScalarInput::Kind::AxisSize:
+      return archive::maxAxes;
     default:
       return 1;
     }

@@ -126,6 +126,8 @@ std::string inputName(const ScalarInput &input, const std::vector<std::string> &
     return "size(all)";
   case ScalarInput::Kind::TensorIndex:
     return "index(tensor)";
+  case ScalarInput::Kind::AxisSize:
+    return "size(axis " + std::to_string(input.index) + ")";
   case ScalarInput::Kind::Operand:
     break;
   }

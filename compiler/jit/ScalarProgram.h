@@ -38,6 +38,7 @@ struct ScalarInput {
     AllSize,     ///< elements of all tensors
     TensorIndex, ///< number of the tensor
     Operand,     ///< index: place in ProgramRecord::operands of one with a value per tensor or plan
+    AxisSize,    ///< index: number of an axis of the op's header
   } kind = Kind::Hyper;
   uint32_t index = 0; ///< 0 where the kind takes none
   bool operator==(const ScalarInput &) const = default;

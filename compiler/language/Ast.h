@@ -6,6 +6,7 @@
 #include "compiler/language/Functions.h"
 #include "compiler/language/Lexer.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -193,6 +194,7 @@ struct Op {
   std::vector<std::unique_ptr<const Expr>> nodes;
   const Source *source = nullptr;                ///< what the places refer to
   const Token *first = nullptr, *last = nullptr; ///< its tokens, `last` not among them
+  std::map<std::string, const Op *> callees;     ///< by the name of the call; those that exist
   std::string hash; ///< identity of the op: of its tokens and those of the ops it calls
 };
 

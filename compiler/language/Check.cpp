@@ -163,9 +163,9 @@ static void checkCombinations(const Op &op, const Options &options, Diagnostics 
 
 void checkOp(const Op &op, const std::vector<Op> &ops, Diagnostics &diagnostics) {
   Diagnostics own(*op.source);
-  checkRefusals(op, ops, own);
+  bool isChecked = checkRefusals(op, ops, own);
   Options options = collectOptions(op, own);
-  if (!own.hasErrors())
+  if (!own.hasErrors() && isChecked)
     checkCombinations(op, options, own);
   for (const OptionDeclaration *option : options)
     if (!own.hasErrors() && !isMentioned(op, option->name))

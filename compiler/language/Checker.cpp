@@ -1,5 +1,7 @@
 #include "compiler/language/Checker.h"
 
+#include "compiler/language/Text.h"
+
 #include <algorithm>
 
 namespace fw::language {
@@ -11,7 +13,10 @@ Checker::Checker(const Op &op, const OptionValues &options) : op(op) {
 }
 
 void Checker::run() {
+  checkDomain();
   walk(op.body);
+  if (resolved.info.draws)
+    checkDrawNames();
   // A value with an error hides what it uses.
   if (found.diagnostics.empty())
     checkUses();
@@ -32,14 +37,33 @@ void Checker::checkUses() {
           isScalarsOnly() ? "declare a state or an out" : "declare a param, a state or an out");
 }
 
-/// What an op over elements runs over: some operand has to say how many elements there are.
+/// What an op runs over: some operand has to say how many elements, or places on an axis, there
+/// are. One that may be absent does not.
 void Checker::checkList() {
-  bool hasElements = std::any_of(symbols.begin(), symbols.end(), [](const auto &entry) {
-    return entry.second.declaration && entry.second.scope.isElement();
-  });
-  if (!hasElements && !isScalarsOnly())
-    error(op.domain.at, "expected an operand with a value per element, got none",
-          "write the op over []");
+  if (isScalarsOnly())
+    return;
+  for (size_t axis = 0; axis < op.domain.axes.size(); ++axis) {
+    bool hasAxis = std::any_of(symbols.begin(), symbols.end(), [&](const auto &entry) {
+      const Symbol &symbol = entry.second;
+      return symbol.declaration && !symbol.declaration->optional && !symbol.scope.isUniform() &&
+             symbol.scope.divisors()[axis] == 1;
+    });
+    if (!hasAxis && hasAxes())
+      error(op.domain.at,
+            "expected a required operand along axis " + quoted(op.domain.axes[axis]) + ", got none",
+            "an operand's shape says how long the axis is; remove the axis or 'optional'");
+    else if (!hasAxis)
+      error(op.domain.at, "expected an operand with a value per element, got none",
+            "write the op over []");
+  }
+}
+
+void Checker::checkDrawNames() {
+  for (const char *name : {"seed", "offset"})
+    if (auto known = symbols.find(name); known != symbols.end())
+      error(known->second.at,
+            "expected another name, got " + quoted(name) + " in an op that draws random numbers",
+            "such an op has the int hypers seed and offset; rename it");
 }
 
 void Checker::error(Offset at, std::string text, std::string remedy) {

@@ -46,6 +46,8 @@ private:
     std::optional<Offset> assignedAt = {};
     bool loaded = false; ///< its value before the first assignment was used
     bool used = false;
+    bool across = false;   ///< see ValueInfo
+    bool gathered = false; ///< read at an index
   };
 
   // Declarations (CheckerDeclarations.cpp)
@@ -53,6 +55,7 @@ private:
   void declare(const Declaration &declaration);
   bool checkRole(const Declaration &declaration);
   bool checkAxes(const Declaration &declaration);
+  bool checkUniformAxes(const Declaration &declaration);
   Scope scopeOf(const Declaration &declaration) const;
   bool checkValue(const Declaration &declaration);
   bool checkValueType(const Declaration &declaration);
@@ -62,6 +65,26 @@ private:
   void checkList();
   void checkUse(const std::string &name, const Symbol &symbol);
   void collectInfo();
+  void addDrawScalars();
+  void checkDrawNames();
+
+  // Axes (CheckerAxes.cpp)
+  void checkDomain();
+  bool hasAxes() const {
+    return op.domain.kind == Domain::Kind::Rows || op.domain.kind == Domain::Kind::Axes;
+  }
+  std::optional<size_t> axisNumber(const std::string &name) const;
+  Scope outerScope() const;
+  bool hasAllOuter(const Scope &scope) const;
+  bool checkOwnAxes(const Declaration &declaration);
+  bool checkHeaderOrder(const Declaration &declaration);
+  std::vector<std::string> namesOf(const Scope &scope) const;
+  Scope scopeOfAxes(const std::vector<std::string> &axes) const;
+  std::vector<std::string> axesOf(const Declaration &declaration) const;
+  std::optional<std::string> freeAxis(const Declaration &declaration) const;
+  bool checkInwards(Offset at, const ValueInfo &value, const Scope &scope);
+  bool checkRead(Offset at, const std::string &name, const Symbol &symbol);
+  std::string axesText() const;
 
   // Statements (CheckerStatements.cpp)
   void walk(const std::vector<Statement> &body);
@@ -69,9 +92,11 @@ private:
   std::optional<bool> optionCondition(const Expr &condition);
   void assign(const Assignment &assignment);
   bool mayAssign(const Assignment &assignment);
+  bool takesScopeOfValue(const Symbol &symbol) const;
+  bool checkStored(const Assignment &assignment, const ValueInfo &value, const Symbol &symbol);
   bool checkScope(const Assignment &assignment, const ValueInfo &value, const Symbol &symbol);
 
-  // Expressions (CheckerExpressions.cpp, CheckerReductions.cpp)
+  // Expressions (CheckerExpressions.cpp, CheckerReductions.cpp, CheckerPlaces.cpp)
   std::optional<ValueInfo> check(const Expr &expr);
   std::optional<ValueInfo> checkNode(const Expr &expr);
   std::optional<ValueInfo> checkName(const Expr &expr, const Name &name);
@@ -80,15 +105,24 @@ private:
   std::optional<ValueInfo> checkOperandFunction(const Expr &expr, const Apply &apply);
   std::optional<ValueInfo> checkRoundTo(const Apply &apply);
   std::optional<ValueInfo> checkPlace(const Expr &expr, const Apply &apply);
+  std::optional<ValueInfo> checkAxisPlace(const Apply &apply);
+  std::optional<ValueInfo> checkGather(const Expr &expr, const Gather &gather);
+  std::optional<ValueInfo> checkGathered(const Expr &expr, const Gather &gather, Symbol &symbol);
+  std::optional<ValueInfo> checkSwapPairs(const Expr &expr, const Apply &apply);
+  std::optional<ValueInfo> checkDraw(const Expr &expr, const Apply &apply);
   std::optional<ValueInfo> checkSelect(const Select &select);
   std::optional<ValueInfo> checkReduce(const Expr &expr, const Reduce &reduce);
-  bool checkKept(const Expr &expr, const Reduce &reduce);
-  bool checkReduced(const Reduce &reduce, const ValueInfo &value);
+  std::optional<Scope> checkKept(const Expr &expr, const Reduce &reduce);
+  std::optional<Scope> keptAxes(const Reduce &reduce);
+  bool checkReduced(const Reduce &reduce, const ValueInfo &value, const Scope &kept);
   bool checkArity(const Expr &expr, const Apply &apply);
   bool checkArgument(const Apply &apply, size_t index, const std::vector<ValueInfo> &values);
   bool checkExponent(const Apply &apply, const std::vector<ValueInfo> &values);
   void reportUnknown(const Expr &expr, const std::string &name);
   const OptionDeclaration *optionWithValue(const std::string &value) const;
+
+  // Calls (CheckerCalls.cpp)
+  std::optional<ValueInfo> checkCall(const Expr &expr, const OpCall &call, const Expr *member);
 
   bool isScalarsOnly() const { return op.domain.kind == Domain::Kind::Scalars; }
   void error(Offset at, std::string text, std::string remedy = {});
@@ -99,6 +133,8 @@ private:
   ResolvedOp resolved;
   std::map<std::string, Symbol> symbols;
   std::vector<std::string> declared; ///< operands, hypers and step, in the order of the text
+
+  friend class CallChecker;
 };
 
 } // namespace fw::language

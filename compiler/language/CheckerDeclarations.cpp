@@ -39,7 +39,7 @@ void Checker::declare(const Declaration &declaration) {
   Symbol symbol{declaration.at};
   symbol.declaration = &declaration;
   symbol.type = declaration.role == Role::Step ? Type::Int : declaration.type;
-  symbol.scope = scopeOf(declaration);
+  symbol.scope = isFine ? scopeOf(declaration) : Scope::element(op.domain.axes.size());
   symbols.emplace(declaration.name, std::move(symbol));
   declared.push_back(declaration.name);
 }
@@ -74,11 +74,22 @@ bool Checker::checkRole(const Declaration &declaration) {
   return true;
 }
 
-/// In an op over elements brackets say that an operand has one value per tensor, or one in all; in
-/// an op over scalars there is nothing else.
+static bool isUniformWord(const std::string &axis) {
+  return axis == "tensor" || axis == "all" || axis == "world";
+}
+
+/// Brackets say that an operand has one value per tensor, or one in all, or its own axes. In an op
+/// over scalars there is nothing but one value in all.
 bool Checker::checkAxes(const Declaration &declaration) {
-  if (info(declaration.role).scalar || (!declaration.axes && !isScalarsOnly()))
+  if (info(declaration.role).scalar)
     return true;
+  if (hasAxes() && !(declaration.axes && declaration.axes->size() == 1 &&
+                     isUniformWord(declaration.axes->front().name)))
+    return checkOwnAxes(declaration);
+  return (!declaration.axes && !isScalarsOnly()) || checkUniformAxes(declaration);
+}
+
+bool Checker::checkUniformAxes(const Declaration &declaration) {
   bool isKnown = declaration.role == Role::In || declaration.role == Role::Out ||
                  declaration.role == Role::State;
   std::string axis = declaration.axes ? declaration.axes->front().name : "all";
@@ -112,9 +123,11 @@ bool Checker::checkAxes(const Declaration &declaration) {
 Scope Checker::scopeOf(const Declaration &declaration) const {
   if (info(declaration.role).scalar)
     return Scope::launch();
-  if (!declaration.axes)
-    return isScalarsOnly() ? Scope::all() : Scope::element(op.domain.axes.size());
-  return declaration.axes->front().name == "tensor" ? Scope::tensor() : Scope::all();
+  if (isScalarsOnly())
+    return Scope::all();
+  if (declaration.axes && isUniformWord(declaration.axes->front().name))
+    return declaration.axes->front().name == "tensor" ? Scope::tensor() : Scope::all();
+  return hasAxes() ? scopeOfAxes(axesOf(declaration)) : Scope::element(op.domain.axes.size());
 }
 
 bool Checker::checkValue(const Declaration &declaration) {
@@ -145,6 +158,14 @@ bool Checker::checkValue(const Declaration &declaration) {
 
 bool Checker::checkValueType(const Declaration &declaration) {
   bool isBool = declaration.value->type == Type::Bool;
+  bool isInt = declaration.type == Type::Int;
+  if (isInt && declaration.value->type == Type::Real) {
+    error(declaration.valueAt,
+          "expected an int for " + described(declaration) + ", got " +
+              printNumber(declaration.value->value),
+          "write it without point and exponent, or declare a real");
+    return false;
+  }
   if (isBool == (declaration.type == Type::Bool))
     return true;
   if (isBool)
@@ -228,6 +249,10 @@ void Checker::collectInfo() {
   OpInfo &out = resolved.info;
   out.name = op.name;
   out.summary = op.summary;
+  if (hasAxes()) {
+    out.axes = op.domain.axes;
+    out.outer = op.domain.outer;
+  }
   for (const std::string &name : declared) {
     const Symbol &symbol = symbols.at(name);
     const Declaration &declaration = *symbol.declaration;
@@ -240,6 +265,9 @@ void Checker::collectInfo() {
       Access access = accessOf(symbol.loaded, symbol.assignedAt.has_value());
       OperandInfo operand{name,         declaration.role, access,      declaration.type,
                           symbol.scope, std::nullopt,     std::nullopt};
+      if (hasAxes() && !symbol.scope.isUniform())
+        operand.axes = takesScopeOfValue(symbol) ? namesOf(symbol.scope) : axesOf(declaration);
+      operand.gathered = symbol.gathered;
       if (declaration.optional)
         operand.neutral = numberOf(declaration.value);
       if (declaration.role == Role::State)
@@ -247,6 +275,17 @@ void Checker::collectInfo() {
       out.operands.push_back(std::move(operand));
     }
   }
+  if (out.draws)
+    addDrawScalars();
+}
+
+/// An op that draws random numbers has the key and the part of the counter that a launch chooses.
+void Checker::addDrawScalars() {
+  const double most[] = {0x1p53, 0x1p32 - 1};
+  size_t k = 0;
+  for (const char *name : {"seed", "offset"})
+    resolved.info.hypers.push_back({name, Type::Int, std::nullopt,
+                                    Range{Range::Bound{0, false}, Range::Bound{most[k++], false}}});
 }
 
 } // namespace fw::language

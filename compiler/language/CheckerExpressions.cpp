@@ -32,7 +32,13 @@ std::optional<ValueInfo> Checker::checkNode(const Expr &expr) {
         return value;
     return checkApply(expr, *apply);
   }
-  return std::nullopt; // refused before this pass runs
+  if (auto *gather = expr.as<Gather>())
+    return checkGather(expr, *gather);
+  if (auto *call = expr.as<OpCall>())
+    return checkCall(expr, *call, nullptr);
+  if (auto *member = expr.as<Member>())
+    return checkCall(*member->call, *member->call->as<OpCall>(), &expr);
+  return std::nullopt; // a word is no value; it is checked with what it belongs to
 }
 
 // --- Names ---------------------------------------------------------------------------------------
@@ -62,8 +68,10 @@ std::optional<ValueInfo> Checker::checkName(const Expr &expr, const Name &name) 
       return std::nullopt;
     }
     symbol.loaded = true;
+    if (!checkRead(expr.at, name.name, symbol))
+      return std::nullopt;
   }
-  return ValueInfo{symbol.type, symbol.scope};
+  return ValueInfo{symbol.type, symbol.scope, std::nullopt, symbol.across};
 }
 
 const OptionDeclaration *Checker::optionWithValue(const std::string &value) const {
@@ -189,6 +197,12 @@ bool Checker::checkArgument(const Apply &apply, size_t index,
     return false;
   case 'k':
     return checkExponent(apply, values);
+  case 'i':
+    if (type == Type::Int)
+      return true;
+    error(at, "expected an int for " + quoted(function.spelling) + ", got " + withArticle(type),
+          "ints are literals without a point, the step, index, size, and what is declared an int");
+    return false;
   default:
     if (type != Type::Bool)
       return true;
@@ -245,6 +259,10 @@ std::optional<ValueInfo> Checker::checkApply(const Expr &expr, const Apply &appl
     return checkRoundTo(apply);
   if (function.takes == "a")
     return checkPlace(expr, apply);
+  if (apply.function == Function::SwapPairs)
+    return checkSwapPairs(expr, apply);
+  if (function.takes.empty())
+    return checkDraw(expr, apply);
   std::vector<ValueInfo> values;
   for (const Expr *argument : apply.arguments)
     if (std::optional<ValueInfo> value = check(*argument))
@@ -252,12 +270,18 @@ std::optional<ValueInfo> Checker::checkApply(const Expr &expr, const Apply &appl
   if (values.size() != apply.arguments.size())
     return std::nullopt;
   Scope scope = Scope::constant();
+  bool across = false;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!checkArgument(apply, i, values))
       return std::nullopt;
     scope = Scope::join(scope, values[i].scope);
+    across |= values[i].across;
   }
-  return ValueInfo{resultType(function.gives, values), scope, foldOptions(apply.function, values)};
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!checkInwards(apply.arguments[i]->at, values[i], scope))
+      return std::nullopt;
+  return ValueInfo{resultType(function.gives, values), scope, foldOptions(apply.function, values),
+                   across};
 }
 
 /// old, stored and largest speak of an operand, not of a value.
@@ -283,6 +307,14 @@ std::optional<ValueInfo> Checker::checkOperandFunction(const Expr &expr, const A
           "an absent operand has no storage");
     return std::nullopt;
   }
+  if (apply.function != Function::Old && symbol.type != Type::Real) {
+    error(argument.at,
+          "expected an operand of reals for " + quoted(function) + ", got " +
+              std::string(spelling(symbol.type)) + " " + quoted(name->name),
+          "ints and bools are stored as they are");
+    return std::nullopt;
+  }
+  resolved.info.usesStorage |= apply.function != Function::Old;
   if (apply.function == Function::Largest)
     return ValueInfo{Type::Real, Scope::constant()};
   bool wantsLoaded = apply.function == Function::Old || !symbol.assignedAt;
@@ -295,7 +327,7 @@ std::optional<ValueInfo> Checker::checkOperandFunction(const Expr &expr, const A
   }
   symbol.used = true;
   symbol.loaded |= wantsLoaded;
-  return ValueInfo{symbol.type, symbol.scope};
+  return ValueInfo{symbol.type, symbol.scope, std::nullopt, symbol.across && !wantsLoaded};
 }
 
 std::optional<ValueInfo> Checker::checkRoundTo(const Apply &apply) {
@@ -314,7 +346,7 @@ std::optional<ValueInfo> Checker::checkRoundTo(const Apply &apply) {
           "write if c then 1 else 0");
     return std::nullopt;
   }
-  return ValueInfo{Type::Real, value->scope};
+  return ValueInfo{Type::Real, value->scope, std::nullopt, value->across};
 }
 
 std::optional<ValueInfo> Checker::checkSelect(const Select &select) {
@@ -341,7 +373,12 @@ std::optional<ValueInfo> Checker::checkSelect(const Select &select) {
   // Between two ints, a real: which int it is may be undecided within the evaluator's bounds.
   Type type = ifTrue->type == Type::Bool ? Type::Bool : Type::Real;
   Scope scope = Scope::join(condition->scope, Scope::join(ifTrue->scope, ifFalse->scope));
-  return ValueInfo{type, scope};
+  if (!checkInwards(select.condition->at, *condition, scope) ||
+      !checkInwards(select.ifTrue->at, *ifTrue, scope) ||
+      !checkInwards(select.ifFalse->at, *ifFalse, scope))
+    return std::nullopt;
+  return ValueInfo{type, scope, std::nullopt,
+                   condition->across || ifTrue->across || ifFalse->across};
 }
 
 } // namespace fw::language

@@ -49,12 +49,35 @@ void Checker::assign(const Assignment &assignment) {
   }
   if (!value)
     return;
-  if (symbol.declaration && value->type == Type::Bool)
-    error(assignment.value->at, "expected a real for " + quoted(assignment.name) + ", got a bool",
-          "write if c then 1 else 0");
-  else if (symbol.declaration && !checkScope(assignment, *value, symbol))
+  symbol.across = value->across;
+  if (takesScopeOfValue(symbol))
+    symbol.scope =
+        value->scope.isUniform() && value->scope != Scope::all() ? Scope::tensor() : value->scope;
+  if (symbol.declaration &&
+      (!checkStored(assignment, *value, symbol) || !checkScope(assignment, *value, symbol) ||
+       !checkInwards(assignment.value->at, *value, symbol.scope)))
     return;
   resolved.body.push_back(&assignment);
+}
+
+/// A save without axes has those of what is saved.
+bool Checker::takesScopeOfValue(const Symbol &symbol) const {
+  return hasAxes() && symbol.declaration && symbol.declaration->role == Role::Save &&
+         !symbol.declaration->axes;
+}
+
+/// A real operand takes ints too.
+bool Checker::checkStored(const Assignment &assignment, const ValueInfo &value,
+                          const Symbol &symbol) {
+  if (value.type == symbol.type || (symbol.type == Type::Real && value.type == Type::Int))
+    return true;
+  error(assignment.value->at,
+        "expected " + withArticle(symbol.type) + " for " + quoted(assignment.name) + ", got " +
+            withArticle(value.type),
+        symbol.type == Type::Bool  ? "compare it: x != 0"
+        : value.type == Type::Bool ? "write if c then 1 else 0"
+                                   : "declare " + quoted(assignment.name) + " as a real");
+  return false;
 }
 
 bool Checker::checkScope(const Assignment &assignment, const ValueInfo &value,
@@ -63,12 +86,13 @@ bool Checker::checkScope(const Assignment &assignment, const ValueInfo &value,
     return true;
   const std::vector<std::string> &axes = op.domain.axes;
   std::string wanted = symbol.scope.print(axes);
+  std::string brackets = wanted.starts_with("[") ? wanted : "[" + wanted + "]";
   bool isElement = value.scope.isElement();
   error(assignment.value->at,
         "expected a value of scope " + wanted + " for " + quoted(assignment.name) +
             ", got one of scope " + value.scope.print(axes),
-        isElement ? "reduce it first, as in sum[" + wanted + "](x)"
-                  : "reduce to [" + wanted + "] where it is made");
+        isElement ? "reduce it first, as in sum" + brackets + "(x)"
+                  : "reduce to " + brackets + " where it is made");
   return false;
 }
 

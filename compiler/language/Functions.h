@@ -20,7 +20,6 @@ struct FunctionInfo {
   std::string_view spelling;
   std::string_view takes;
   Gives gives;
-  bool later = false;
 
   size_t minArguments() const;
   size_t maxArguments() const;

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -19,13 +20,10 @@ fuse::Role roleOf(Role role) {
 class OpLowering {
 public:
   OpLowering(OpBuilder &builder, const ResolvedOp &op, const std::set<std::string> &absent)
-      : builder(builder), op(op), absent(absent), expressions(builder, op, absent) {}
+      : builder(builder), op(op), absent(absent), state(builder, op), expressions(state, absent) {}
 
   void run() {
-    bool isScalars = op.op->domain.kind == Domain::Kind::Scalars;
-    auto form = isScalars ? fuse::DomainForm::Scalars : fuse::DomainForm::Elements;
-    auto domain = fuse::DomainAttr::get(builder.getContext(), form, ArrayAttr(), ArrayAttr());
-    auto lowered = fuse::OpOp::create(builder, at(op.op->at), op.info.name, domain, operands(),
+    auto lowered = fuse::OpOp::create(builder, at(op.op->at), op.info.name, domain(), operands(),
                                       scalars(), equations());
     builder.setInsertionPointToStart(&lowered.getBody().emplaceBlock());
     for (const Assignment *assignment : op.body)
@@ -49,11 +47,39 @@ private:
     return value ? builder.getF64FloatAttr(*value) : FloatAttr();
   }
 
+  ArrayAttr namesOf(ArrayRef<std::string> axes) {
+    SmallVector<StringRef> names(axes.begin(), axes.end());
+    return names.empty() ? ArrayAttr() : builder.getStrArrayAttr(names);
+  }
+
+  fuse::DomainAttr domain() {
+    const Domain &over = op.op->domain;
+    MLIRContext *context = builder.getContext();
+    if (op.info.axes.empty()) {
+      bool isScalars = over.kind == Domain::Kind::Scalars;
+      auto form = isScalars ? fuse::DomainForm::Scalars : fuse::DomainForm::Elements;
+      return fuse::DomainAttr::get(context, form, ArrayAttr(), ArrayAttr());
+    }
+    ArrayRef<std::string> axes(over.axes);
+    return fuse::DomainAttr::get(context, fuse::DomainForm::Axes,
+                                 namesOf(axes.take_front(over.outer)),
+                                 namesOf(axes.drop_front(over.outer)));
+  }
+
+  /// Axes of its own stand between those of the header as they do in memory.
   fuse::ScopeAttr scopeOf(const OperandInfo &operand) {
-    auto level = !operand.scope.isUniform()         ? fuse::ScopeLevel::Element
-                 : operand.scope == Scope::tensor() ? fuse::ScopeLevel::Tensor
-                                                    : fuse::ScopeLevel::All;
-    return fuse::ScopeAttr::get(builder.getContext(), level);
+    std::vector<std::string> axes = operand.axes;
+    std::erase(axes, "1");
+    bool isKnown = llvm::all_of(axes, [&](const std::string &axis) {
+      return llvm::is_contained(op.op->domain.axes, axis);
+    });
+    if (isKnown)
+      return expressions.scopeAttr(operand.scope);
+    return fuse::ScopeAttr::get(builder.getContext(), fuse::ScopeLevel::Axes, 0, namesOf(axes));
+  }
+
+  static const char *dtypeOf(Type type) {
+    return type == Type::Bool ? "bool" : type == Type::Int ? "i64" : "f32";
   }
 
   ArrayAttr operands() {
@@ -62,7 +88,7 @@ private:
       if (!absent.count(operand.name))
         table.push_back(fuse::OperandAttr::get(
             builder.getContext(), builder.getStringAttr(operand.name), roleOf(operand.role),
-            builder.getStringAttr("f32"), scopeOf(operand), fuse::Kind::Real,
+            builder.getStringAttr(dtypeOf(operand.type)), scopeOf(operand), kindOf(operand.type),
             realOrNone(operand.neutral), realOrNone(operand.initial)));
     return builder.getArrayAttr(table);
   }
@@ -79,17 +105,26 @@ private:
     return builder.getArrayAttr(table);
   }
 
-  /// Label -> the statements that carry it.
-  DictionaryAttr equations() {
-    std::map<std::string, std::string> texts;
-    for (const Assignment *assignment : op.body)
+  /// Label -> the statements that carry it. Those of a callee stand behind its name.
+  static void addEquations(const ResolvedOp &of, const std::string &prefix,
+                           std::map<std::string, std::vector<std::string>> &texts) {
+    for (const Assignment *assignment : of.body)
       if (!assignment->label.empty()) {
-        std::string &text = texts[assignment->label];
-        text += (text.empty() ? "" : ";  ") + assignment->text;
+        std::vector<std::string> &known = texts[prefix + assignment->label];
+        if (prefix.empty() || !llvm::is_contained(known, assignment->text))
+          known.push_back(assignment->text);
       }
+    for (const auto &[id, call] : of.calls)
+      addEquations(call->op, call->op.info.name + ".", texts);
+  }
+
+  DictionaryAttr equations() {
+    std::map<std::string, std::vector<std::string>> texts;
+    addEquations(op, "", texts);
     SmallVector<NamedAttribute> entries;
-    for (const auto &[label, text] : texts)
-      entries.push_back(builder.getNamedAttr(label, builder.getStringAttr(text)));
+    for (const auto &[label, statements] : texts)
+      entries.push_back(
+          builder.getNamedAttr(label, builder.getStringAttr(llvm::join(statements, ";  "))));
     return entries.empty() ? DictionaryAttr() : builder.getDictionaryAttr(entries);
   }
 
@@ -100,12 +135,13 @@ private:
     expressions.assign(assignment.name, value);
     if (const OperandInfo *operand = op.info.operand(assignment.name))
       fuse::WriteOp::create(builder, location, assignment.name,
-                            expressions.toPrecisionOf(*operand, value));
+                            expressions.toTypeOf(*operand, value));
   }
 
   OpBuilder &builder;
   const ResolvedOp &op;
   const std::set<std::string> &absent;
+  LoweringState state;
   ExpressionLowering expressions;
 };
 

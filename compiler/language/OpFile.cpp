@@ -6,6 +6,7 @@
 #include "compiler/support/Stack.h"
 
 #include <algorithm>
+#include <map>
 
 namespace fw::language {
 
@@ -14,9 +15,26 @@ const Op *OpFile::find(std::string_view name) const {
   return found != all.end() ? &*found : nullptr;
 }
 
-void OpFile::read(Diagnostics &diagnostics) {
+/// Every call that exists gets the op that it means.
+void OpFile::link(const OpLibrary *library) {
+  for (Op &op : all)
+    for (const auto &node : op.nodes) {
+      const OpCall *call = node->as<OpCall>();
+      if (!call || op.callees.count(call->op))
+        continue;
+      if (const Op *own = find(call->op)) {
+        op.callees[call->op] = own;
+      } else if (std::optional<OpHandle> other = library ? library->find(call->op) : std::nullopt) {
+        op.callees[call->op] = other->op;
+        called.push_back(other->file);
+      }
+    }
+}
+
+void OpFile::read(Diagnostics &diagnostics, const OpLibrary *library) {
   tokens = lex(source, diagnostics);
   all = Parser(source, tokens, diagnostics).parseFile();
+  link(library);
   checkOpNames(all, diagnostics);
   // What follows from a statement that could not be read would be noise.
   for (const Op &op : all)
@@ -24,38 +42,37 @@ void OpFile::read(Diagnostics &diagnostics) {
       checkOp(op, all, diagnostics);
 }
 
-/// The hash of `op` after those of the ops that it calls; calls do not recur in a checked file.
-static void computeHash(Op &op, std::vector<Op> &ops) {
+/// The hash of `op` after those of the ops that it calls; calls do not recur in a checked file, and
+/// a file of the library has its hashes.
+static std::string computeHash(const Op &op, std::map<const Op *, std::string> &known) {
   if (!op.hash.empty())
-    return;
-  std::vector<std::string> callees;
-  for (const auto &node : op.nodes) {
-    const OpCall *call = node->as<OpCall>();
-    if (!call)
-      continue;
-    for (Op &callee : ops)
-      if (callee.name == call->op) {
-        computeHash(callee, ops);
-        callees.push_back(callee.hash);
-      }
-  }
-  op.hash = hashTokens(op.first, op.last, callees);
+    return op.hash;
+  if (auto found = known.find(&op); found != known.end())
+    return found->second;
+  std::vector<std::string> hashes;
+  for (const auto &node : op.nodes)
+    if (const OpCall *call = node->as<OpCall>())
+      hashes.push_back(computeHash(*op.callees.at(call->op), known));
+  return known[&op] = hashTokens(op.first, op.last, hashes);
 }
 
 void OpFile::computeHashes() {
+  std::map<const Op *, std::string> known;
+  for (const Op &op : all)
+    computeHash(op, known);
   for (Op &op : all)
-    computeHash(op, all);
+    op.hash = known.at(&op);
 }
 
-Result<std::shared_ptr<const OpFile>> OpFile::parse(std::string_view text,
-                                                    std::string_view fileName) {
+Result<std::shared_ptr<const OpFile>>
+OpFile::parse(std::string_view text, std::string_view fileName, const OpLibrary *library) {
   if (text.size() > maxTextBytes)
     return Error{Code::OP_TEXT,
                  "expected at most " + std::to_string(maxTextBytes) + " bytes of op text, got more",
                  "split the file", std::string(fileName)};
   std::shared_ptr<OpFile> file(new OpFile(text, fileName));
   Diagnostics diagnostics(file->source);
-  runOnLargeStack([&] { file->read(diagnostics); });
+  runOnLargeStack([&] { file->read(diagnostics, library); });
   if (diagnostics.hasErrors())
     return diagnostics.toError();
   file->computeHashes();
@@ -63,8 +80,9 @@ Result<std::shared_ptr<const OpFile>> OpFile::parse(std::string_view text,
   return std::shared_ptr<const OpFile>(std::move(file));
 }
 
-Result<OpHandle> parseOp(std::string_view text, std::string_view fileName, std::string_view name) {
-  Result<std::shared_ptr<const OpFile>> file = OpFile::parse(text, fileName);
+Result<OpHandle> parseOp(std::string_view text, std::string_view fileName, std::string_view name,
+                         const OpLibrary *library) {
+  Result<std::shared_ptr<const OpFile>> file = OpFile::parse(text, fileName, library);
   if (!file)
     return file.takeError();
   std::vector<std::string> names;

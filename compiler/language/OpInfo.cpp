@@ -3,12 +3,40 @@
 #include "compiler/language/Text.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fw::language {
 
 std::string_view spelling(Access access) {
   static constexpr std::string_view names[] = {"read", "write", "read-write"};
   return names[static_cast<size_t>(access)];
+}
+
+std::string OperandInfo::printScope(const std::vector<std::string> &header) const {
+  if (axes.empty() || scope.isElement())
+    return scope.print(header);
+  if (axes.size() == 1)
+    return axes[0];
+  std::string out;
+  for (const std::string &axis : axes)
+    out += (out.empty() ? "[" : ", ") + axis;
+  return out + "]";
+}
+
+std::optional<size_t> gatheredAxis(const std::vector<std::string> &axes,
+                                   const std::vector<std::string> &header, const Scope &place) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    auto number = std::find(header.begin(), header.end(), axes[i]) - header.begin();
+    if (axes[i] == "1")
+      continue;
+    if (size_t(number) == header.size())
+      return i;
+    bool varies = !place.isUniform() && place.divisors()[size_t(number)] == 1;
+    if (!varies && !first)
+      first = i;
+  }
+  return first;
 }
 
 const OperandInfo *OpInfo::operand(std::string_view name) const {
@@ -62,6 +90,11 @@ Result<void> validateHyper(const HyperInfo &hyper, double value) {
     return Error{Code::USAGE,
                  "expected 0 or 1 for bool " + hyper.name + ", got " + printNumber(value),
                  "pass 0 for false and 1 for true"};
+  if (hyper.type == Type::Int && (value != std::trunc(value) || std::abs(value) > 0x1p53))
+    return Error{Code::USAGE,
+                 "expected a whole number of at most 2^53 for int " + hyper.name + ", got " +
+                     printNumber(value),
+                 "pass an int"};
   if (hyper.range.contains(value) || (!hyper.range.low && !hyper.range.high))
     return {};
   return Error{Code::USAGE,

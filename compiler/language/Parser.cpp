@@ -152,8 +152,11 @@ bool Parser::parseDomainAxes(Domain &domain) {
       return false;
     domain.axes.emplace_back(axis->text);
     domain.outer += !inner;
-    if (accept(TokenKind::RightBracket))
+    if (accept(TokenKind::RightBracket)) {
+      if (domain.axes == std::vector<std::string>{"row", "column"} && domain.outer == 1)
+        domain.kind = Domain::Kind::Rows;
       return true;
+    }
     if (!inner && accept(TokenKind::Semicolon))
       inner = true;
     else if (!expect(TokenKind::Comma, "separate axes by ',', outer and inner ones by one ';'"))

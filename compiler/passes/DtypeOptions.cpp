@@ -20,7 +20,7 @@ Result<DtypeBindings> parseDtypes(std::string_view text) {
       return usage("expected operand=dtype, got '" + std::string(entry) + "'",
                    "write for example p=f32,g=bf16");
     std::string name(entry.substr(0, equals)), dtype(entry.substr(equals + 1));
-    if (!findDtype(dtype))
+    if (!findDtype(dtype) && !findIntDtype(dtype))
       return usage("expected one of the dtypes " + listDtypes() + " for '" + name + "', got '" +
                        dtype + "'",
                    "choose one of the list");

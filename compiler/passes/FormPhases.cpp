@@ -1,6 +1,7 @@
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Precision.h"
 #include "compiler/passes/Refusal.h"
+#include "compiler/passes/RowForming.h"
 #include "compiler/passes/ScalarForming.h"
 #include "compiler/passes/Scopes.h"
 #include "compiler/passes/Stages.h"
@@ -76,7 +77,10 @@ public:
     for (OpOp op : llvm::make_early_inc_range(getOperation().getOps<OpOp>())) {
       if (failed(check(op)))
         return signalPassFailure();
-      form(op);
+      if (op.getDomain().hasAxes())
+        formRows(op);
+      else
+        form(op);
       op.erase();
     }
   }
@@ -84,11 +88,8 @@ public:
 private:
   /// What a single pass over elements cannot do is refused by name.
   LogicalResult check(OpOp op) {
-    if (!op.getDomain().isElements() && !op.getDomain().isScalars())
-      return refuse(op, {.code = Code::USAGE,
-                         .text = "expected an op over elements, got domain " +
-                                 stringifyDomainForm(op.getDomain().getForm()).str(),
-                         .remedy = "rows and axes are not compiled yet"});
+    if (op.getDomain().hasAxes())
+      return checkRows(op);
     for (auto operand : op.getOperands().getAsRange<OperandAttr>())
       if (!operand.getScope().isElement() && !operand.getScope().isUniform())
         return refuse(op, {.code = Code::USAGE,
@@ -97,11 +98,59 @@ private:
                                    operand.getName().str() + "' of scope " +
                                    stringifyScopeLevel(operand.getScope().getLevel()).str(),
                            .remedy = "such operands are not compiled yet"});
+    for (Operation &inner : op.getBody().front())
+      if (StringRef what = unknownOf(&inner); !what.empty())
+        return refuse(&inner,
+                      {.code = Code::USAGE,
+                       .text = "expected arithmetic of reals on elements, got " + what.str(),
+                       .remedy = kEvaluated});
     const auto &scopes = getChildAnalysis<ScopeAnalysis>(op);
     for (Operation &inner : op.getBody().front())
       if (failed(checkBody(&inner, scopes)))
         return failure();
     return success();
+  }
+
+  static constexpr const char *kEvaluated =
+      "no backend compiles it yet; fw_evaluate computes it, with bounds";
+
+  static std::string axesText(DomainAttr domain) {
+    SmallVector<StringRef> kept, spanned;
+    if (domain.getKept())
+      llvm::append_range(kept, domain.getKept().getAsValueRange<StringAttr>());
+    if (domain.getSpanned())
+      llvm::append_range(spanned, domain.getSpanned().getAsValueRange<StringAttr>());
+    return "[" + llvm::join(kept, ", ") + (spanned.empty() ? "" : "; ") +
+           llvm::join(spanned, ", ") + "]";
+  }
+
+  LogicalResult checkRows(OpOp op) {
+    std::optional<std::string> why = whyNoRows(op, getChildAnalysis<ScopeAnalysis>(op));
+    if (!why)
+      return success();
+    return refuse(op, {.code = Code::USAGE,
+                       .text = "expected an op whose rows are one kernel, got op '" +
+                               op.getSymName().str() + "' over " + axesText(op.getDomain()) +
+                               " with " + *why,
+                       .remedy = kEvaluated});
+  }
+
+  /// Nothing for what backends know.
+  static StringRef unknownOf(Operation *inner) {
+    if (isa<BitsOp>(inner))
+      return "random numbers";
+    if (isa<GatherOp, SwapPairsOp>(inner))
+      return "reads at other places";
+    auto isBits = [&] { return inner->getResult(0).getType().isInteger(64); };
+    if (isa<IntDivOp, IntModOp, ShiftLeftOp, ShiftRightOp>(inner) ||
+        (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner) && isBits()))
+      return "quotients, shifts and bits of ints";
+    auto read = dyn_cast<ReadOp>(inner);
+    auto write = dyn_cast<WriteOp>(inner);
+    if ((read && !isa<FloatType>(read.getType())) ||
+        (write && !isa<FloatType>(write.getValue().getType())))
+      return "operands of bools and ints";
+    return {};
   }
 
   LogicalResult checkBody(Operation *inner, const ScopeAnalysis &scopes) {
@@ -139,11 +188,24 @@ private:
                    .remedy = "reductions of scalars are not compiled yet"});
   }
 
+  static void makeProgram(OpOp op, OpBuilder &builder, DomainAttr domain) {
+    auto program = ProgramOp::create(builder, op.getLoc(), op.getSymName(), op.getOperands(),
+                                     op.getScalars(), op.getEquationsAttr(), domain);
+    builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
+  }
+
+  void formRows(OpOp op) {
+    OpBuilder builder(op);
+    makeProgram(op, builder, op.getDomain());
+    ReductionNames none;
+    ScalarForming scalars(scalarsOf(op, builder), op.getScalars(), none);
+    KernelOp kernel = makeKernel(op, builder, "", fuse::Pattern::Rows);
+    RowForming(op, getChildAnalysis<ScopeAnalysis>(op), scalars, kernel).form();
+  }
+
   void form(OpOp op) {
     OpBuilder builder(op);
-    auto program = ProgramOp::create(builder, op.getLoc(), op.getSymName(), op.getOperands(),
-                                     op.getScalars(), op.getEquationsAttr());
-    builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
+    makeProgram(op, builder, DomainAttr());
     StageAnalysis stages(op);
     ReductionNames names = nameReductions(stages);
     for (unsigned stage = 0; stage < stages.last(); ++stage) {
@@ -181,10 +243,11 @@ private:
     return scalars;
   }
 
-  static KernelOp makeKernel(OpOp op, OpBuilder &builder, const std::string &suffix) {
+  static KernelOp makeKernel(OpOp op, OpBuilder &builder, const std::string &suffix,
+                             fuse::Pattern pattern = fuse::Pattern::Elements) {
     FloatType precision = elementPrecision(op.getContext(), op.getOperands());
-    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op, suffix),
-                                   fuse::Pattern::Elements, precision, ScheduleAttr());
+    auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op, suffix), pattern, precision,
+                                   ScheduleAttr());
     kernel.getBody().emplaceBlock();
     return kernel;
   }

@@ -38,7 +38,7 @@ private:
   LogicalResult check(OpOp op, Operation *inner, const ScopeAnalysis &scopes) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(inner)
         .Case([&](UniformOp uniform) { return checkUniform(uniform, scopes); })
-        .Case([&](ReduceOp reduce) { return checkReduce(reduce, scopes); })
+        .Case([&](ReduceOp reduce) { return checkReduce(op, reduce, scopes); })
         .Case([&](WriteOp write) { return checkWrite(op, write, scopes); })
         .Case([&](SkipIfOp skip) { return checkScalar(skip, skip.getCondition(), scopes); })
         .Default([&](Operation *) { return checkMixed(inner, scopes); });
@@ -54,9 +54,10 @@ private:
                                  << " in element precision; use it as it is";
   }
 
-  LogicalResult checkReduce(ReduceOp reduce, const ScopeAnalysis &scopes) {
+  LogicalResult checkReduce(OpOp op, ReduceOp reduce, const ScopeAnalysis &scopes) {
     ScopeAttr inside = scopes.of(reduce.getValue()), keep = reduce.getKeep();
-    if (keep.getLevel() < inside.getLevel() && joinScopes(keep, inside) == inside)
+    ScopeAttr both = joinScopes(keep, inside, op.getDomain());
+    if (both != keep && (both == inside || keep.getLevel() == ScopeLevel::Axes))
       return success();
     return reduce.emitOpError() << "expected a value that varies within the scope kept, "
                                 << stringifyScopeLevel(keep.getLevel()) << ", got scope "
@@ -67,7 +68,7 @@ private:
   LogicalResult checkWrite(OpOp op, WriteOp write, const ScopeAnalysis &scopes) {
     ScopeAttr scope = scopes.of(write.getValue());
     ScopeAttr place = findOperand(op.getOperands(), write.getOperand()).getScope();
-    if (joinScopes(scope, place) == place)
+    if (joinScopes(scope, place, op.getDomain()) == place)
       return place.isUniform() ? checkScalar(write, write.getValue(), scopes)
                                : checkMixed(write, scopes);
     return write.emitOpError() << "expected a value of scope "

@@ -190,6 +190,27 @@ def Fma : Fw_Pass<"fma", "::fw::fuse::OpOp"> {
   let statistics = [Statistic<"numContracted", "contracted", "sums that became an fma">];
 }
 
+def PairReductions : Fw_Pass<"pair-reductions", "::fw::fuse::OpOp"> {
+  let summary = "recognise two reductions of a row that a backend may exchange as one pair";
+  let description = [{
+    | pair | reductions |
+    | --- | --- |
+    | `moments` | `sum(x)` and `sum((x - m)^2)`, where m is the average of x |
+    | `max_sum_exp` | `t = max(s)` and `sum(exp(s - t))`, also where a select has a constant in its place |
+
+    Both get the attribute `fuse.pair`, which `form-phases` hands on to their passes. A block of threads
+    then waits once for both numbers: each of its threads has the pair of its own columns, and two
+    pairs merge into one. A backend that reads a row again at no cost leaves the passes as they are.
+    ```mlir
+    %t = fuse.reduce max keep <axes, axes = ["row"]> %s {fuse.pair = "max_sum_exp"} : f32 to f32
+    %0 = arith.subf %s, %t : f32
+    %1 = math.exp %0 : f32
+    %z = fuse.reduce sum keep <axes, axes = ["row"]> %1 {fuse.pair = "max_sum_exp"} : f32 to f32
+    ```
+  }];
+  let statistics = [Statistic<"numPairs", "pairs", "pairs that were found">];
+}
+
 //===-- Semantic to phase level -------------------------------------------------------------------//
 
 def FormPhases : Fw_Pass<"form-phases", "::mlir::ModuleOp"> {
@@ -226,6 +247,26 @@ def FormPhases : Fw_Pass<"form-phases", "::mlir::ModuleOp"> {
     values that neither needs vanish. Slots stand in the order of their first use by elements and are
     called like the scalar or the named value they hold, else `u0`, `u1`, ... All loads come first
     and all stores last, both in operand order.
+
+    An op over axes becomes one kernel of the pattern `rows`, whose body is what is computed for a row.
+    A reduction of the row ends a pass over its columns, and the passes behind it read the row again
+    (whether a backend keeps it in registers instead is a matter of its schedule). What a row has one
+    of is computed between the passes; all stores come behind the last load.
+    ```mlir
+    fuse.kernel @mean_x_f32_y_f32 rows f32 {
+      %0 = fuse.slot "u0" : f32
+      %1 = fuse.each [sum] -> f32 {
+        %3 = fuse.load "x" : f32
+        fuse.yield %3 : f32
+      }
+      %2 = arith.divf %1, %0 : f32
+      fuse.each {
+        %3 = fuse.load "x" : f32
+        %4 = arith.subf %3, %2 : f32
+        fuse.store "y", %4 : f32
+      }
+    }
+    ```
 
     A reduction that keeps a tensor, all or the world ends a kernel. A value belongs to the stage
     that has as many of these before it; a stage is a scalar program and a kernel. All kernels but

@@ -74,6 +74,7 @@ void addContraction(OpPassManager &manager) {
 
 /// Split into scalar program and kernels.
 void addPhases(OpPassManager &manager) {
+  manager.nest<fuse::OpOp>().addPass(createPairReductions());
   manager.addPass(createFormPhases());
   manager.addPass(createCSEPass());
 }

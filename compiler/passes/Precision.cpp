@@ -12,8 +12,8 @@ namespace fw::passes {
 FloatType elementPrecision(MLIRContext *context, ArrayAttr operands) {
   auto stores = [&](Role role, bool wide) {
     return llvm::any_of(operands.getAsRange<OperandAttr>(), [&](OperandAttr operand) {
-      return operand.getRole() == role && operand.getScope().isElement() &&
-             (!wide || operand.getDtype() == "f64");
+      return operand.getRole() == role && !operand.getScope().isUniform() &&
+             operand.getKind() == Kind::Real && (!wide || operand.getDtype() == "f64");
     });
   };
   Role deciding = stores(Role::Param, false) ? Role::Param : Role::In;
@@ -37,6 +37,8 @@ Value castTo(OpBuilder &builder, Location loc, Value value, Type type, bool satu
 
 Value castToStorage(OpBuilder &builder, Location loc, Value value, OperandAttr operand) {
   StringRef name = operand.getDtype();
+  if (operand.getKind() != Kind::Real)
+    return value; // stores narrow it
   const Dtype *dtype = findDtype({name.data(), name.size()});
   assert(dtype && "the verifier of #fuse.operand checks the dtype");
   Type storage = storageType(builder.getContext(), name);

@@ -88,6 +88,11 @@ private:
 
   LogicalResult scheduleKernel(KernelOp kernel, const ElementsLimits &limits,
                                const ScheduleOverrides &fixed) {
+    if (kernel.getPattern() == fuse::Pattern::Rows)
+      return refuse(kernel, {.code = Code::USAGE,
+                             .text = "expected an op over elements for a GPU, got op '" +
+                                     getOperation().getSymName().str() + "' over rows",
+                             .remedy = "compile it for the CPU: no GPU kernel has rows yet"});
     if (kernel.getPattern() != fuse::Pattern::Elements)
       return kernel.emitError() << "expected pattern elements, got "
                                 << stringifyPattern(kernel.getPattern());

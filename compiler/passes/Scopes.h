@@ -5,8 +5,9 @@
 
 namespace fw::passes {
 
-/// The least scope that contains both. Incomparable ones (blocks of two sizes) are met by element.
-fuse::ScopeAttr joinScopes(fuse::ScopeAttr a, fuse::ScopeAttr b);
+/// The least scope of an op over `domain` that contains both. Incomparable ones (blocks of two
+/// sizes) are met by element. Axes stand in the domain's order; all of them are the element.
+fuse::ScopeAttr joinScopes(fuse::ScopeAttr a, fuse::ScopeAttr b, fuse::DomainAttr domain);
 
 /// A forward data-flow analysis. A body is straight-line code, so one walk reaches the fixed point.
 class ScopeAnalysis {

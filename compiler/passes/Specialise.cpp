@@ -73,6 +73,14 @@ private:
                            .text = "expected an operand (" + listOperands(op.getOperands()) +
                                    ") to bind a dtype to, got '" + name + "'",
                            .remedy = "name one of these"});
+      const IntDtype *whole = findIntDtype(dtype);
+      Kind kind = !whole ? Kind::Real : whole->isBool ? Kind::Bool : Kind::Int;
+      if (operand.getKind() != kind)
+        return refuse(op, {.code = Code::USAGE,
+                           .text = "expected a dtype of kind " +
+                                   stringifyKind(operand.getKind()).str() + " for '" + name +
+                                   "', got " + dtype,
+                           .remedy = "bind one that stores its values"});
       if (operand.getDtype() == dtype) {
         LLVM_DEBUG(llvm::dbgs() << "keep " << name << ": it is " << dtype << " already\n");
         continue;

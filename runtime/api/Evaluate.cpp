@@ -4,6 +4,8 @@
 
 #include "compiler/Reference.h"
 #include "compiler/support/FloatMode.h"
+#include "runtime/launch/Axes.h"
+#include "runtime/launch/Layout.h"
 
 #include <cmath>
 #include <limits>
@@ -14,7 +16,11 @@ using namespace fw::api;
 namespace {
 
 /// The elements of a tensor in row-major order, decoded from storage.
-std::vector<double> decodeTensor(const fw_tensor &tensor, const Dtype &dtype, int64_t elements) {
+std::vector<double> decodeTensor(const fw_tensor &tensor, const std::string &dtype,
+                                 int64_t elements) {
+  const Dtype *real = findDtype(dtype);
+  const IntDtype *whole = findIntDtype(dtype);
+  const unsigned bytes = storageBytes(dtype);
   std::vector<double> values;
   values.reserve(size_t(elements));
   std::vector<int64_t> index(size_t(tensor.rank));
@@ -26,9 +32,8 @@ std::vector<double> decodeTensor(const fw_tensor &tensor, const Dtype &dtype, in
       dense *= tensor.shape[d];
     }
     uint64_t word = 0;
-    std::memcpy(&word, static_cast<const char *>(tensor.data) + offset * int64_t(dtype.bytes),
-                dtype.bytes);
-    values.push_back(evaluator::decode(dtype, word));
+    std::memcpy(&word, static_cast<const char *>(tensor.data) + offset * int64_t(bytes), bytes);
+    values.push_back(real ? evaluator::decode(*real, word) : double(decodeInt(*whole, word)));
   }
   return values;
 }
@@ -49,25 +54,31 @@ public:
            const launch::TensorArray &tensors)
       : request(request), operands(launchable.operands), tensors(tensors),
         order(take(launch::ArrayOrder::ofCount(operands, tensors.size()))) {
+    if (!launchable.header.axes.empty()) {
+      axes = take(launch::readAxes(launchable.header, operands, tensors));
+      return;
+    }
     launch::TensorList list = take(launch::checkTensors(operands, tensors));
     sizes.resize(list.length);
     for (const launch::Entry &entry : list.entries)
       sizes[entry.position] = size_t(entry.elements);
   }
 
-  /// Elements of each entry.
+  /// Elements of each entry; or, of an op over axes, how long each axis is.
   std::vector<size_t> sizes;
+  launch::AxisList axes;
+
+  size_t length() const { return order.length(); }
 
   /// Of operand `k`, decoded: one tensor for each entry, or one in all.
   std::vector<std::vector<double>> decode(size_t k) const {
     if (!operands[k].present)
       return {};
-    const launch::Scope scope = operands[k].scope;
-    const Dtype &dtype = *findDtype(request.operands[k].dtype);
     std::vector<std::vector<double>> out;
-    for (size_t i = 0; i < (scope == launch::Scope::All ? 1 : sizes.size()); ++i) {
-      const size_t elements = scope == launch::Scope::Element ? sizes[i] : 1;
-      out.push_back(elements ? decodeTensor(tensors[order.index(i, k)], dtype, int64_t(elements))
+    for (size_t i = 0; i < (operands[k].scope == launch::Scope::All ? 1 : length()); ++i) {
+      const fw_tensor &tensor = tensors[order.index(i, k)];
+      const int64_t elements = take(launch::countElements({tensor.shape, size_t(tensor.rank)}));
+      out.push_back(elements ? decodeTensor(tensor, request.operands[k].dtype, elements)
                              : std::vector<double>());
     }
     return out;
@@ -115,8 +126,10 @@ fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_
     HostList list(resolved, launchable, given);
     evaluator::Inputs inputs;
     inputs.sizes = list.sizes;
-    inputs.scalars = rowsOf(take(launch::readScalars(
-        launchable.hypers, scalarsOf(scalars, scalar_count), list.sizes.size())));
+    for (const std::vector<int64_t> &extents : list.axes.extents)
+      inputs.extents.emplace_back(extents.begin(), extents.end());
+    inputs.scalars = rowsOf(take(
+        launch::readScalars(launchable.hypers, scalarsOf(scalars, scalar_count), list.length())));
     std::vector<std::vector<std::vector<double>>> decoded; // inputs refers to it
     for (size_t k = 0; k < launchable.operands.size(); ++k)
       decoded.push_back(list.decode(k));

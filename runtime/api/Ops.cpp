@@ -55,8 +55,8 @@ fw_status fw_op_parse(fw_context *context, const char *text, size_t length, cons
     need(out, "out");
     const auto &state = need(context, "context").state;
     StandardFloatMode mode; // literals are rounded to nearest
-    language::OpHandle op = take(
-        language::parseOp({&need(text, "text"), length}, file ? file : "text", name ? name : ""));
+    language::OpHandle op = take(language::parseOp(
+        {&need(text, "text"), length}, file ? file : "text", name ? name : "", &shippedLibrary()));
     state->warnOnce(op.file->warnings());
     *out = new fw_op(state, std::move(op));
   });

@@ -14,19 +14,21 @@ using namespace fw::api;
 namespace {
 
 launch::Scope launchScope(const std::string &scope) {
-  return scope == "tensor" ? launch::Scope::Tensor
-         : scope == "all"  ? launch::Scope::All
-                           : launch::Scope::Element;
+  return scope == "tensor"    ? launch::Scope::Tensor
+         : scope == "all"     ? launch::Scope::All
+         : scope == "element" ? launch::Scope::Element
+                              : launch::Scope::Axes;
 }
 
 launch::Operand launchOperand(const RequestOperand &operand) {
   return {.name = operand.name,
           .dtype = operand.dtype,
-          .bytes = operand.present ? findDtype(operand.dtype)->bytes : 0,
+          .bytes = operand.present ? storageBytes(operand.dtype) : 0,
           .read = operand.read,
           .written = operand.written,
           .present = operand.present,
-          .scope = launchScope(operand.scope)};
+          .scope = launchScope(operand.scope),
+          .axes = operand.axes};
 }
 
 launch::Hyper launchHyper(const RequestScalar &scalar) {
@@ -95,6 +97,8 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
     program.operands.push_back(launchOperand(operand));
   for (const RequestScalar &scalar : request.scalars)
     program.hypers.push_back(launchHyper(scalar));
+  program.header = {request.op.info.axes,
+                    request.op.op->domain.kind == language::Domain::Kind::Rows};
   return program;
 }
 

@@ -68,6 +68,8 @@ double GroupRun::inputOf(const Input &input, size_t row, const Totals &totals) c
     return totals.elements;
   case Input::Kind::TensorIndex:
     return double(firstTensor + row);
+  case Input::Kind::AxisSize: // of ops over rows, which Rows.cpp runs
+    return 0;
   case Input::Kind::Operand:
     break;
   }

@@ -1,9 +1,13 @@
 #include "runtime/launch/Launch.h"
 
+#include "runtime/launch/Rows.h"
+
 namespace fw::launch {
 
 Result<void> launch(const Program &program, const TensorArray &tensors, const ScalarArray &scalars,
                     const Executor &executor) {
+  if (!program.header.axes.empty())
+    return launchRows(program, tensors, scalars, executor);
   Result<TensorList> list = checkTensors(program.operands, tensors);
   if (!list)
     return list.takeError();

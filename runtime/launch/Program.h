@@ -48,6 +48,7 @@ struct Program {
   std::vector<Operand> operands;
   std::vector<Hyper> hypers;
   std::vector<Stage> stages; ///< in the order they run; the last one writes
+  Header header = {};        ///< with axes: one stage, whose kernel is called for each row
 
   /// One kernel over elements, whose slots depend on hypers alone.
   bool isOnePass() const;

@@ -87,6 +87,8 @@ std::span<const int64_t> shapeOf(const fw_tensor &tensor) {
 constexpr int32_t mostDimensions = 64;
 constexpr int64_t mostBytes = int64_t(1) << 48;
 
+} // namespace
+
 Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, Place place) {
   if (tensor.device != place.device ||
       (place.device != FW_DEVICE_CPU && tensor.device_id != place.id))
@@ -105,26 +107,34 @@ Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, Place 
   return {};
 }
 
+Result<void> checkMemory(const Operand &operand, const fw_tensor &tensor, int64_t elements) {
+  if (elements > mostBytes / operand.bytes)
+    return Error{Code::USAGE,
+                 "expected at most " + std::to_string(mostBytes / operand.bytes) + " elements of " +
+                     operand.dtype + ", got shape " + printSizes(shapeOf(tensor)),
+                 "pass the tensor's own shape"};
+  if (elements > 0 && !tensor.data)
+    return Error{Code::USAGE,
+                 "expected memory for " + std::to_string(elements) + " elements, got data = NULL",
+                 "only an empty tensor, or an operand that the request calls absent, has no data"};
+  return {};
+}
+
+namespace {
+
 /// Elements of one tensor of an entry, whose shape must be `shape`.
 Result<int64_t> checkShape(const Operand &operand, const fw_tensor &tensor,
                            std::span<const int64_t> shape) {
   Result<int64_t> elements = countElements(shapeOf(tensor));
   if (!elements)
     return elements;
-  if (*elements > mostBytes / operand.bytes)
-    return Error{Code::USAGE,
-                 "expected at most " + std::to_string(mostBytes / operand.bytes) + " elements of " +
-                     operand.dtype + ", got shape " + printSizes(shapeOf(tensor)),
-                 "pass the tensor's own shape"};
   if (!std::ranges::equal(shapeOf(tensor), shape))
     return Error{Code::USAGE,
                  "expected shape " + printSizes(shape) + " as the entry's first operand, got " +
                      printSizes(shapeOf(tensor)),
                  "pass operands of one shape, or an entry for each"};
-  if (*elements > 0 && !tensor.data)
-    return Error{Code::USAGE,
-                 "expected memory for " + std::to_string(*elements) + " elements, got data = NULL",
-                 "only an empty tensor, or an operand that the request calls absent, has no data"};
+  if (Result<void> memory = checkMemory(operand, tensor, *elements); !memory)
+    return memory.takeError();
   return elements;
 }
 
@@ -140,6 +150,8 @@ bool isRowMajor(const fw_tensor &tensor) {
   return true;
 }
 
+} // namespace
+
 Result<void> checkAbsent(const fw_tensor &tensor) {
   if (!tensor.data)
     return {};
@@ -147,7 +159,6 @@ Result<void> checkAbsent(const fw_tensor &tensor) {
                "make a request in which the operand is present"};
 }
 
-/// A tensor that holds one number.
 Result<void> checkUniform(const Operand &operand, const fw_tensor &tensor, Place place) {
   if (!operand.present)
     return checkAbsent(tensor);
@@ -167,6 +178,8 @@ Result<void> checkUniform(const Operand &operand, const fw_tensor &tensor, Place
                  "only an operand that the request calls absent has no data"};
   return {};
 }
+
+namespace {
 
 class ListReader {
 public:

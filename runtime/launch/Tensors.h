@@ -11,8 +11,8 @@
 
 namespace fw::launch {
 
-/// What an operand has values for.
-enum class Scope : uint8_t { Element, Tensor, All };
+/// What an operand has values for: an element, or a place on axes of its own (Axes.h).
+enum class Scope : uint8_t { Element, Axes, Tensor, All };
 
 /// What a program expects of one operand of every list entry, or of the whole list.
 struct Operand {
@@ -23,10 +23,19 @@ struct Operand {
   bool written = false;
   bool present = true; ///< false: an optional operand that is not passed
   Scope scope = Scope::Element;
+  std::vector<std::string> axes = {}; ///< of its tensors, in an op over axes
 
   bool isElement() const { return scope == Scope::Element; }
   /// False: there is no such tensor, or it is one number.
   bool hasElements() const { return present && isElement(); }
+};
+
+/// The axes of an op's header, as its operands name them; none of an op over elements. In `rows`
+/// the axis `row` may be several dimensions of a tensor, or none: all those in front of the last
+/// one.
+struct Header {
+  std::vector<std::string> axes = {};
+  bool isRows = false;
 };
 
 /// The tensors of a caller whose fw_tensor may be larger than ours: elements are `stride` bytes
@@ -105,6 +114,14 @@ struct Place {
   int32_t device = FW_DEVICE_CPU;
   int32_t id = 0; ///< of a CUDA device
 };
+
+/// Device, rank and dtype of a tensor of `operand`; that an absent one has none; that one of a
+/// single value has it.
+Result<void> checkFields(const Operand &operand, const fw_tensor &tensor, Place place);
+Result<void> checkAbsent(const fw_tensor &tensor);
+Result<void> checkUniform(const Operand &operand, const fw_tensor &tensor, Place place);
+/// That there is memory, and no more than a process can address, for a tensor's elements.
+Result<void> checkMemory(const Operand &operand, const fw_tensor &tensor, int64_t elements);
 
 /// Checks every tensor against its operand and finds the loops of every entry. Accepted is each
 /// shape with strides of the same meaning in all operands, whose innermost dimension is contiguous;

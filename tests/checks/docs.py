@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the code blocks of the documentation: ```fuse is verified, ```c is compiled as C99 and run,
-and every relative link leads to a file.
+"""Runs the code blocks of the documentation: ```fuse is verified, ```fuse semantic is lowered to the
+semantic level, ```c is compiled as C99 and run, and every relative link leads to a file.
 
 usage: docs.py ROOT --fusewright CLI --cc "clang" --library libfusewright.so
 """
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
+FENCE = re.compile(r"^```([\w ]*)[^\n]*\n(.*?)^```$", re.M | re.S)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.S)  # brackets in code are no links
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 
@@ -25,7 +25,7 @@ def documents(root):
 def blocks(text, language):
     """Yields (line of the block's first line, block)."""
     for match in FENCE.finditer(text):
-        if match.group(1) == language:
+        if match.group(1).strip() == language:
             yield text.count("\n", 0, match.start()) + 2, match.group(2)
 
 
@@ -40,6 +40,14 @@ def verify_op(text, options, folder):
     return run([options.fusewright, "verify", str(source)])
 
 
+def lower_op(text, options, folder):
+    """No backend compiles these yet."""
+    source = folder / "block.fuse"
+    source.write_text(text)
+    name = re.findall(r"^op (\w+)", text, re.M)[-1]
+    return run([options.fusewright, "emit", f"{source}:{name}", "--stage", "semantic"])
+
+
 def run_c(text, options, folder):
     source, program = folder / "block.c", folder / "block"
     source.write_text(text)
@@ -49,7 +57,7 @@ def run_c(text, options, folder):
     return message or run([str(program)], cwd=folder)
 
 
-LANGUAGES = {"fuse": verify_op, "c": run_c}
+LANGUAGES = {"fuse": verify_op, "fuse semantic": lower_op, "c": run_c}
 
 
 def check(options, folder):

@@ -1,3 +1,4 @@
+#include "ops/Profiles.h"
 #include "tests/compiler/Support.h"
 
 #include "compiler/jit/Hash.h"
@@ -76,7 +77,7 @@ TEST_F(StandingTest, lookingIsNoUse) {
 /// Records stay small with the facts in them (INTERFACES 3).
 TEST_F(StandingTest, everyRecordOfAShippedOpFitsItsLimit) {
   Compiler compiler(options("FW_FAKE_NVRTC_13"));
-  for (const std::string &name : shippedOpNames()) {
+  for (const std::string &name : compiledOpNames()) {
     Request request = scaleFor("sm_90");
     request.op = *findShippedOp(name);
     auto program = compiler.compile(request);

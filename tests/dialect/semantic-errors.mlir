@@ -125,6 +125,24 @@ fuse.op @attribute over <elements> operands [#fuse.operand<name = "x", role = in
 // -----
 
 fuse.op @unknown over <elements> operands [#fuse.operand<name = "x", role = in, dtype = "bf16", scope = <element>>] scalars [#fuse.hyper<name = "a", value = 1.0 : f64>] {
-  // expected-error@+1 {{expected 'fuse.label', 'fuse.name' or 'fuse.scope', got 'fuse.lable'}}
+  // expected-error@+1 {{expected 'fuse.label', 'fuse.name', 'fuse.pair' or 'fuse.scope', got 'fuse.lable'}}
   %0 = fuse.read "x" {fuse.lable = "E1"} : f32
+}
+
+// -----
+
+// expected-error@+2 {{expected a dtype of kind bool, got "f32"}}
+fuse.op @bool_stored_as_real over <elements>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>, kind = bool>]
+    scalars [] {
+}
+
+// -----
+
+fuse.op @gather_along_no_axis over <axes, kept = ["row"], spanned = ["column"]>
+    operands [#fuse.operand<name = "w", role = column, dtype = "f32", scope = <axes, axes = ["column"]>>]
+    scalars [] {
+  %i = fuse.index "row"
+  // expected-error@+1 {{expected an axis of operand 'w', got 'row'}}
+  %0 = fuse.gather "w" along "row" at %i : f32
 }

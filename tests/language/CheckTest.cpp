@@ -126,20 +126,57 @@ TEST(Check, TheErrorHasTheFirstPlaceAndAllTexts) {
   EXPECT_EQ(error.column, 7);
 }
 
-TEST(Check, RefusesTheRestOfTheCardByName) {
-  auto firstLine = [](std::string_view text) {
-    std::string all = errorsOf(text);
-    return all.substr(0, all.find('\n'));
-  };
-  EXPECT_EQ(firstLine(card::layerNorm),
-            "test.fuse:2:20: error: expected 'over elements', got 'over rows', which arrives in a "
-            "later version; write the op over elements");
-  EXPECT_EQ(firstLine(card::maskedSoftmax),
-            "test.fuse:2:24: error: expected 'over elements', got a list of axes, which arrives in "
-            "a later version; write the op over elements");
-  EXPECT_EQ(firstLine(card::crossEntropy),
-            "test.fuse:2:23: error: expected 'over elements', got 'over rows', which arrives in a "
-            "later version; write the op over elements");
+/// Name, type and scope of each assignment.
+static std::string valuesOf(std::string_view text) {
+  OpHandle op = parsed(text);
+  ResolvedOp resolved = *resolve(*op, {});
+  std::string out;
+  for (const Assignment *assignment : resolved.body) {
+    const ValueInfo &value = resolved.values[assignment->value->id];
+    out += assignment->name + " " + std::string(spelling(value.type)) + " " +
+           value.scope.print(op->domain.axes) + "; ";
+  }
+  return out;
+}
+
+TEST(Check, TheOpsOfTheCardHaveTheScopesThatTheyName) {
+  EXPECT_EQ(valuesOf(card::layerNorm), "mean real row; rstd real row; y real element; ");
+  EXPECT_EQ(valuesOf(card::maskedSoftmax),
+            "s real element; t real [batch, head, query]; e real element; z real [batch, head, "
+            "query]; y real element; ");
+  EXPECT_EQ(valuesOf(card::crossEntropy), "t real row; z real row; loss real row; ");
+  EXPECT_EQ(valuesOf(card::batchNorm),
+            "mean real c; rstd real c; running real c; y real element; ");
+}
+
+TEST(Check, ASaveHasTheAxesOfItsValue) {
+  ResolvedOp resolved = *resolve(*parsed(card::layerNorm), {});
+  EXPECT_EQ(resolved.info.operand("mean")->printScope(resolved.info.axes), "row");
+  EXPECT_EQ(resolved.info.operand("w")->printScope(resolved.info.axes), "column");
+  EXPECT_EQ(resolved.info.operand("x")->printScope(resolved.info.axes), "element");
+  ResolvedOp masked = *resolve(*parsed(card::maskedSoftmax), {});
+  EXPECT_EQ(masked.info.operand("keep")->printScope(masked.info.axes), "[batch, 1, query, key]");
+  EXPECT_EQ(masked.info.operand("keep")->type, Type::Bool);
+}
+
+TEST(Check, PlacesAndIntsHaveTheScopesOfTheirParts) {
+  EXPECT_EQ(valuesOf("op test over [a, b; c] { in x;  in k[a] : int, t[place, c];  out y\n"
+                     "d = index(c);  e = d - index(a);  f = size(b) div 2;  g = k mod f\n"
+                     "h = t[g];  i = x[k];  j = e << 1 == 4;  y = if j then h + i else bits() }"),
+            "d int c; e int [a, c]; f int tensor; g int a; h real [a, c]; i real [a, c]; "
+            "j bool [a, c]; y real element; ");
+}
+
+TEST(Check, ACallHasTheScopesOfItsOutputs) {
+  OpHandle op =
+      parsed("op norm over rows { in x;  out y;  save mean;  mean = avg(x);  y = x - mean }\n"
+             "op test over [a; b, c] { in x;  out y;  n = norm(x).mean;  y = norm(x) - n }",
+             "test");
+  ResolvedOp resolved = *resolve(*op, {});
+  EXPECT_EQ(
+      resolved.values[resolved.body[0]->value->as<Member>()->call->id].scope.print(op->domain.axes),
+      "a");
+  EXPECT_TRUE(resolved.values[resolved.body[1]->value->id].scope.isElement());
 }
 
 TEST(ParseOp, PicksTheOpThatIsNamed) {

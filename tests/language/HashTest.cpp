@@ -44,3 +44,13 @@ TEST(OpHash, HoldsTheOpsThatAreCalled) {
   const fw::language::Op &op = syntax.ops.at(0);
   EXPECT_NE(hashTokens(op.first, op.last, {"aa"}), hashTokens(op.first, op.last, {"bb"}));
 }
+
+TEST(OpHash, ChangesWithAnOpThatIsCalledHoweverDeep) {
+  auto text = [](const char *factor) {
+    return std::string("op c over rows { in x;  out y;  y = x*") + factor + " }\n" +
+           "op b over rows { in x;  out y;  y = c(x) }\n"
+           "op test over rows { in x;  out y;  y = b(x) }";
+  };
+  EXPECT_EQ(hashOf(text("2")), hashOf(text("2 ")));
+  EXPECT_NE(hashOf(text("2")), hashOf(text("3")));
+}

@@ -25,7 +25,10 @@ std::string nameOf(const fw::Profile &profile) {
 /// The profiles with different options: dtypes and features come after this level.
 std::vector<fw::Profile> goldens() {
   std::map<std::string, fw::Profile> byName;
-  for (const fw::Profile &profile : fw::shippedProfiles())
+  std::vector<fw::Profile> profiles = fw::shippedProfiles();
+  for (fw::Profile &profile : fw::evaluatedProfiles())
+    profiles.push_back(std::move(profile));
+  for (const fw::Profile &profile : profiles)
     byName.emplace(nameOf(profile), profile);
   std::vector<fw::Profile> out;
   for (const auto &[name, profile] : byName)

@@ -181,7 +181,7 @@ TEST(Metadata, ResolveKeepsTheChosenArmsInOrder) {
 TEST(ShippedOps, AreTheOpsOfTheFilesSorted) {
   std::set<std::string> sorted;
   for (const fw::ShippedFile &file : fw::shippedFiles()) {
-    auto parsedFile = OpFile::parse(file.text, file.name);
+    auto parsedFile = OpFile::parse(file.text, file.name, &fw::shippedLibrary());
     ASSERT_TRUE(bool(parsedFile)) << parsedFile.error().log;
     for (const Op &op : (*parsedFile)->ops())
       EXPECT_TRUE(sorted.insert(op.name).second) << op.name << " twice";
@@ -194,7 +194,7 @@ TEST(ShippedOps, AreTheOpsOfTheFilesSorted) {
 
 TEST(ShippedOps, HaveNoWarningAndASummary) {
   for (const fw::ShippedFile &file : fw::shippedFiles()) {
-    auto parsedFile = OpFile::parse(file.text, file.name);
+    auto parsedFile = OpFile::parse(file.text, file.name, &fw::shippedLibrary());
     ASSERT_TRUE(bool(parsedFile)) << parsedFile.error().log;
     EXPECT_EQ((*parsedFile)->warnings(), "") << file.name;
     for (const Op &op : (*parsedFile)->ops())
@@ -204,7 +204,10 @@ TEST(ShippedOps, HaveNoWarningAndASummary) {
 
 TEST(Profiles, NameShippedOpsTheirOptionsAndTheirOperands) {
   std::set<std::string> ops;
-  for (const fw::Profile &profile : fw::shippedProfiles()) {
+  std::vector<fw::Profile> profiles = fw::shippedProfiles();
+  for (fw::Profile &profile : fw::evaluatedProfiles())
+    profiles.push_back(std::move(profile));
+  for (const fw::Profile &profile : profiles) {
     ops.insert(profile.op);
     OpInfo opInfo = infoOf(profile.op, profile.options);
     DtypeBindings own = profile.dtypes; // those of features belong to the features

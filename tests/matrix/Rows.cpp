@@ -157,7 +157,7 @@ Result<void> addSwitches(std::vector<Request> &rows, std::span<const std::string
 Result<std::vector<Request>> matrixRows(std::span<const std::string> archs,
                                         const std::string &profileArch) {
   std::vector<Request> rows;
-  for (const std::string &name : archs.empty() ? std::vector<std::string>() : shippedOpNames()) {
+  for (const std::string &name : archs.empty() ? std::vector<std::string>() : compiledOpNames()) {
     auto op = findShippedOp(name);
     if (!op)
       return op.takeError();

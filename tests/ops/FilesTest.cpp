@@ -14,7 +14,7 @@ namespace {
 class OpFiles : public testing::TestWithParam<ShippedFile> {
 protected:
   std::shared_ptr<const language::OpFile> parse() {
-    auto parsed = language::OpFile::parse(GetParam().text, GetParam().name);
+    auto parsed = language::OpFile::parse(GetParam().text, GetParam().name, &shippedLibrary());
     EXPECT_TRUE(bool(parsed)) << (parsed ? "" : parsed.error().log);
     return parsed ? *parsed : nullptr;
   }

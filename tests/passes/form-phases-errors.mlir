@@ -13,8 +13,8 @@ fuse.op @largest_tensor over <elements>
 
 // -----
 
-// expected-error@+1 {{'fuse.op' op expected an op over elements, got domain axes; rows and axes are not compiled yet}}
-fuse.op @rows over <axes, kept = ["row"], spanned = ["column"]>
+// expected-error@+1 {{'fuse.op' op expected an op whose rows are one kernel, got op 'rows' over [row; head, dim] with rows that span 2 axes; no backend compiles it yet; fw_evaluate computes it, with bounds}}
+fuse.op @rows over <axes, kept = ["row"], spanned = ["head", "dim"]>
     operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
               #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
     scalars [] {

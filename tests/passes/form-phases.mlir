@@ -263,3 +263,56 @@ fuse.op @names over <elements>
   %2 = fuse.reduce max keep <all> %x {fuse.name = "r0"} : f32 to f64
   fuse.write "c", %2 : f64
 }
+
+// -----
+
+// One kernel over rows: a pass for each reduction that waits, what a row has one of between them, and
+// all stores behind the last load. A pair hands its name to its passes.
+// CHECK-LABEL: fuse.program @rows over <axes, kept = ["row"], spanned = ["column"]> operands [
+// CHECK:       fuse.kernel @rows_x_bf16_w_f32_keep_bool_k_i32_y_f32_m_f32{{ +}}rows f32 {
+// CHECK-NEXT:    %[[SCALE:.+]] = fuse.slot "scale" : f32
+// CHECK-NEXT:    %[[T:.+]] = fuse.each [{{.*}}max{{.*}}] -> f32 {
+// CHECK-NEXT:      fuse.load "x" : bf16
+// CHECK-NEXT:      fuse.cast %{{.+}} : bf16 to f32
+// CHECK-NEXT:      fuse.yield %{{.+}} : f32
+// CHECK-NEXT:    } {fuse.pair = "max_sum_exp"}
+// CHECK-NEXT:    %[[Z:.+]] = fuse.each [{{.*}}sum{{.*}}] -> f32 {
+// CHECK:           math.exp
+// CHECK:         } {fuse.pair = "max_sum_exp"}
+// CHECK-NEXT:    %[[K:.+]] = fuse.load "k" : i64
+// CHECK-NEXT:    %[[G:.+]] = fuse.gather "x" along "column" at %[[K]] : bf16
+// CHECK-NEXT:    %[[GF:.+]] = fuse.cast %[[G]] : bf16 to f32
+// CHECK-NEXT:    %[[M:.+]] = arith.mulf %[[GF]], %[[SCALE]] : f32
+// CHECK-NEXT:    fuse.each {
+// CHECK-DAG:       fuse.load "w" : f32
+// CHECK-DAG:       fuse.load "keep" : i1
+// CHECK:           arith.divf %{{.+}}, %[[Z]] : f32
+// CHECK:           fuse.store "y", %{{.+}} : f32
+// CHECK:         }
+// CHECK-NEXT:    fuse.store "m", %[[M]] : f32
+fuse.op @rows over <axes, kept = ["row"], spanned = ["column"]>
+    operands [#fuse.operand<name = "x", role = in, dtype = "bf16", scope = <element>>,
+              #fuse.operand<name = "w", role = column, dtype = "f32", scope = <axes, axes = ["column"]>>,
+              #fuse.operand<name = "keep", role = in, dtype = "bool", scope = <element>, kind = bool>,
+              #fuse.operand<name = "k", role = row, dtype = "i32", scope = <axes, axes = ["row"]>, kind = int>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "m", role = save, dtype = "f32", scope = <axes, axes = ["row"]>>]
+    scalars [#fuse.hyper<name = "scale", value = 1.0 : f64>] {
+  %s = fuse.scalar "scale" : f64
+  %scale = fuse.uniform %s : f64 to f32
+  %x = fuse.read "x" : f32
+  %w = fuse.read "w" : f32
+  %keep = fuse.read "keep" : i1
+  %k = fuse.read "k" : i64
+  %t = fuse.reduce max keep <axes, axes = ["row"]> %x {fuse.pair = "max_sum_exp"} : f32 to f32
+  %0 = arith.subf %x, %t : f32
+  %e = math.exp %0 : f32
+  %z = fuse.reduce sum keep <axes, axes = ["row"]> %e {fuse.pair = "max_sum_exp"} : f32 to f32
+  %g = fuse.gather "x" along "column" at %k : f32
+  %m = arith.mulf %g, %scale : f32
+  %1 = arith.divf %e, %z : f32
+  %2 = arith.mulf %1, %w : f32
+  %y = arith.select %keep, %2, %x : f32
+  fuse.write "y", %y : f32
+  fuse.write "m", %m : f32
+}

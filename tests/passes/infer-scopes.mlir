@@ -51,7 +51,34 @@ fuse.op @axes over <axes, kept = ["row"], spanned = ["column"]>
     scalars [] {
   %r = fuse.read "r" : f32
   %c = fuse.read "c" : f32
-  // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<axes, axes = ["row", "column"]>}
+  // CHECK: arith.addf {{.*}} {fuse.scope = #fuse.scope<element>}
   %0 = arith.addf %r, %c : f32
   fuse.write "y", %0 : f32
+}
+
+// Rows: a reduction keeps its axes in element precision, all axes are the element, a read at an index
+// has the operand's other axes.
+// CHECK-LABEL: fuse.op @rows
+fuse.op @rows over <axes, kept = ["row"], spanned = ["column"]>
+    operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>,
+              #fuse.operand<name = "w", role = column, dtype = "f32", scope = <axes, axes = ["column"]>>,
+              #fuse.operand<name = "t", role = row, dtype = "i64", scope = <axes, axes = ["row"]>, kind = int>,
+              #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>]
+    scalars [] {
+  %x = fuse.read "x" : f32
+  // CHECK: fuse.read "w" {fuse.scope = #fuse.scope<axes, axes = ["column"]>}
+  %w = fuse.read "w" : f32
+  %t = fuse.read "t" : i64
+  // CHECK: fuse.reduce sum keep <axes, axes = ["row"]> %{{.+}} {fuse.scope = #fuse.scope<axes, axes = ["row"]>} : f32 to f32
+  %s = fuse.reduce sum keep <axes, axes = ["row"]> %x : f32 to f32
+  // CHECK: arith.mulf %{{.+}}, %{{.+}} {fuse.scope = #fuse.scope<element>}
+  %0 = arith.mulf %s, %w : f32
+  // CHECK: fuse.gather "x" along "column" at %{{.+}} {fuse.scope = #fuse.scope<axes, axes = ["row"]>}
+  %g = fuse.gather "x" along "column" at %t : f32
+  // CHECK: fuse.index "column" {fuse.scope = #fuse.scope<axes, axes = ["column"]>}
+  %i = fuse.index "column"
+  // CHECK: fuse.size <axes, axes = ["column"]> {fuse.scope = #fuse.scope<tensor>}
+  %n = fuse.size <axes, axes = ["column"]>
+  %1 = arith.addf %0, %g : f32
+  fuse.write "y", %1 : f32
 }

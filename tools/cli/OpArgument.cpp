@@ -3,6 +3,7 @@
 
 #include "compiler/jit/Files.h"
 #include "compiler/language/Functions.h"
+#include "ops/Profiles.h"
 #include "ops/ShippedOps.h"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ Result<language::OpHandle> opOfFile(const std::string &path, const std::string &
   Result<std::string> text = readStart(path, language::maxTextBytes + 1);
   if (!text)
     return text.takeError();
-  return language::parseOp(*text, path, name);
+  return language::parseOp(*text, path, name, &shippedLibrary());
 }
 
 /// The path of an argument that can only be meant as a file, "dir/mine.fuse:name" without its name.
@@ -112,7 +113,7 @@ Result<language::OpHandle> findOp(const std::string &name) {
 
 Result<std::vector<language::OpHandle>> findOps(const std::vector<std::string> &names) {
   std::vector<language::OpHandle> ops;
-  for (const std::string &name : unite(names, shippedOpNames())) {
+  for (const std::string &name : unite(names, compiledOpNames())) {
     Result<language::OpHandle> op = findOp(name);
     if (!op)
       return op.takeError();

@@ -121,7 +121,8 @@ std::optional<Profile> profileOf(const language::OpInfo &info,
   Profile profile{.op = info.name, .dtypes = {}, .options = {}, .features = {}};
   for (auto &[role, dtype] : roles)
     if (std::ranges::any_of(info.operands, [&](const language::OperandInfo &operand) {
-          return operand.scope.isElement() && language::info(operand.role).name == role;
+          return operand.scope.isElement() && operand.type == language::Type::Real &&
+                 language::info(operand.role).name == role;
         }))
       profile.dtypes.emplace_back(role, dtype);
   if (profile.dtypes.size() < roles.size())

@@ -44,6 +44,11 @@ std::string replay(const Verified &one, const VerifyFlags &flags) {
 }
 
 Result<Verified> verifyOne(const Request &request, const VerifyFlags &flags, Runner &runner) {
+  const language::Domain::Kind over = request.op->domain.kind;
+  if (over == language::Domain::Kind::Rows || over == language::Domain::Kind::Axes)
+    return Error{Code::USAGE,
+                 "expected an op over elements, got op '" + request.op->name + "' over axes",
+                 "the cases of this command are flat lists; compare a launch with fw_evaluate"};
   Result<verify::CaseOptions> options = verify::caseOptions(request, flags.arch, flags.seed);
   if (!options)
     return options.takeError();

@@ -129,7 +129,25 @@ template <class T> struct Bounds {
                   : std::max({a.bound, gap(a.value, a.lo), gap(a.hi, a.value)});
     return a;
   }
+  static Stored storeWhole(int64_t value, const IntDtype &to) {
+    const auto stored = static_cast<double>(decodeInt(to, encodeInt(to, value)));
+    return {stored, 0, stored, stored, false};
+  }
+  static Stored storeTruth(Truth truth, const IntDtype &) {
+    const double lo = truth.mayFail ? 0 : 1, hi = truth.mayHold ? 1 : 0;
+    return {double(truth.value), hi - lo, lo, hi, false};
+  }
+  static Stored keptWhole(Truth skipped, double old, const Stored &now, const IntDtype &) {
+    const Stored before{old, 0, old, old, false};
+    if (!skipped.mayFail)
+      return before;
+    return !skipped.mayHold ? now : skipped.value ? either(before, now) : either(now, before);
+  }
   static Real constant(double x) { return exactly(T(x)); }
+  static Real fromWhole(int64_t x, const Format &f) {
+    const Real exact = exactly(T(x));
+    return std::abs(exact.value) <= f.wholes ? exact : rounded(exact, f);
+  }
   static Real fromInt(double x, const Format &f) {
     const Real exact = exactly(T(x));
     return std::abs(exact.value) <= f.wholes ? exact : rounded(exact, f);
@@ -208,6 +226,8 @@ template <class T> struct Bounds {
     return result;
   }
   static Real div(const Real &a, const Real &b, const Format &f) {
+    if (b.isPoint() && b.lo == 1) // x / 1 is x, not rounded
+      return a;
     return rounded(exactQuotient(a, b), f);
   }
 

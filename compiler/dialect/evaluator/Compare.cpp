@@ -16,7 +16,10 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static double distance(double a, double b) { return a == b ? 0 : std::abs(a - b); }
 
 Verdict judge(const Dtype &dtype, uint64_t word, const Bound &bound) {
-  const double x = decode(dtype, word);
+  return judge(decode(dtype, word), bound);
+}
+
+Verdict judge(double x, const Bound &bound) {
   if (std::isnan(x))
     return bound.nan ? Verdict{} : Verdict{false, kInfinity, bound.bound, kInfinity};
   if (std::isnan(bound.lo)) // NaN alone

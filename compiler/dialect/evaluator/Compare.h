@@ -29,6 +29,8 @@ struct Comparison {
 };
 
 Verdict judge(const Dtype &dtype, uint64_t word, const Bound &bound);
+/// The same of a number that was decoded.
+Verdict judge(double produced, const Bound &bound);
 
 /// All tensors of an output; `words` has the shape of the output.
 Comparison compare(const Output<Bound> &expected, const std::vector<std::vector<uint64_t>> &words);

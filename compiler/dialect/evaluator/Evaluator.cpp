@@ -16,11 +16,37 @@ Error mismatch(std::string expected, std::string got) {
 
 std::string count(size_t n, const char *what) { return std::to_string(n) + " " + what; }
 
-/// The elements that an operand of `scope` has in each of its tensors.
-std::vector<size_t> sizesOf(fuse::ScopeAttr scope, const std::vector<size_t> &sizes) {
-  if (scope.getLevel() == fuse::ScopeLevel::All)
+/// How many elements operand `k` has in each of its tensors.
+std::vector<size_t> sizesOf(fuse::OpOp op, size_t k, const Inputs &inputs) {
+  auto operand = cast<fuse::OperandAttr>(op.getOperands()[k]);
+  const size_t tensors = std::max(inputs.sizes.size(), inputs.extents.size());
+  if (operand.getScope().getLevel() == fuse::ScopeLevel::All)
     return {1};
-  return scope.isUniform() ? std::vector<size_t>(sizes.size(), 1) : sizes;
+  if (operand.getScope().isUniform())
+    return std::vector<size_t>(tensors, 1);
+  if (!op.getDomain().hasAxes())
+    return inputs.sizes;
+  const Axes axes = operandAxes(op)[k];
+  std::vector<size_t> sizes;
+  for (const std::vector<size_t> &extents : inputs.extents) {
+    sizes.push_back(1);
+    for (unsigned axis : axes)
+      sizes.back() *= extents[axis];
+  }
+  return sizes;
+}
+
+/// Whether the shape of every tensor is known: the axes' lengths, or the number of elements.
+Result<void> checkExtents(fuse::OpOp op, const Inputs &inputs) {
+  const size_t axes = axesOf(op).size();
+  if (axes && !inputs.sizes.empty())
+    return mismatch("lengths of the axes of each tensor", "sizes");
+  if (!axes && !inputs.extents.empty())
+    return mismatch("sizes of an op without axes", "lengths of axes");
+  for (const std::vector<size_t> &extents : inputs.extents)
+    if (extents.size() != axes)
+      return mismatch(count(axes, "lengths of axes"), std::to_string(extents.size()));
+  return {};
 }
 
 Result<void> checkTensors(StringRef operand, const std::vector<std::span<const double>> &tensors,
@@ -36,7 +62,8 @@ Result<void> checkTensors(StringRef operand, const std::vector<std::span<const d
 }
 
 Result<void> checkScalars(fuse::OpOp op, const Inputs &inputs) {
-  const size_t rows = inputs.scalars.size(), tensors = inputs.sizes.size();
+  const size_t rows = inputs.scalars.size();
+  const size_t tensors = std::max(inputs.sizes.size(), inputs.extents.size());
   if (rows != 1 && (rows == 0 || rows != tensors))
     return mismatch("1 row of scalars or one for each of " + count(tensors, "tensors"),
                     count(rows, "rows"));
@@ -48,16 +75,14 @@ Result<void> checkScalars(fuse::OpOp op, const Inputs &inputs) {
 }
 
 Result<void> check(fuse::OpOp op, const std::vector<bool> &reads, const Inputs &inputs) {
-  if (!op.getDomain().isElements() && !op.getDomain().isScalars())
-    return Error{Code::USAGE, "expected an op over elements or scalars, got an op over axes",
-                 "ops over rows and axes are not evaluated yet"};
+  if (auto checked = checkExtents(op, inputs); !checked)
+    return checked;
   if (inputs.data.size() != op.getOperands().size())
     return mismatch("data for " + count(op.getOperands().size(), "operands"),
                     std::to_string(inputs.data.size()));
   for (auto [k, operand] : llvm::enumerate(op.getOperands().getAsRange<fuse::OperandAttr>()))
     if (reads[k])
-      if (auto checked = checkTensors(operand.getName(), inputs.data[k],
-                                      sizesOf(operand.getScope(), inputs.sizes));
+      if (auto checked = checkTensors(operand.getName(), inputs.data[k], sizesOf(op, k, inputs));
           !checked)
         return checked;
   return checkScalars(op, inputs);
@@ -87,6 +112,18 @@ bool isDouble(fuse::OpOp op) {
 }
 
 } // namespace
+
+std::vector<std::string> axesOf(fuse::OpOp op) {
+  std::vector<std::string> names;
+  for (StringAttr axis : op.getDomain().axes())
+    names.push_back(axis.str());
+  for (auto operand : op.getOperands().getAsRange<fuse::OperandAttr>())
+    if (ArrayAttr own = operand.getScope().getAxes())
+      for (auto axis : own.getAsRange<StringAttr>())
+        if (!llvm::is_contained(names, axis.str()))
+          names.push_back(axis.str());
+  return names;
+}
 
 Result<Evaluation> evaluate(fuse::OpOp op, const Inputs &inputs) {
   return isDouble(op) ? planAndRun<Bounds<long double>>(op, inputs)

@@ -4,8 +4,8 @@
 //   evaluate    values in higher precision, each with the bound that a kernel that works stays in
 //   interpret   the exact storage words of kernels, from a module after the pass `fma`
 //
-// Both take an op after specialise and features (dtypes are final) over elements or scalars. A sum
-// is bounded for every order of a backend that adds at most 65536 elements of one tensor in element
+// Both take an op after specialise and features (dtypes are final). A sum is bounded for every
+// order of a backend that adds at most 65536 elements of one tensor, or of what is kept, in element
 // precision, each through at most 2112 roundings (4160 of f64), and those partials in f64
 // (Reducer.h); its bits are not interpreted. The world is one process.
 #pragma once
@@ -29,6 +29,8 @@ struct Inputs {
   /// Elements of each tensor; all operands with a value per element have the same. Empty for an op
   /// over scalars.
   std::vector<size_t> sizes;
+  /// Of an op over axes, instead: for each tensor how long each axis of axesOf(op) is.
+  std::vector<std::vector<size_t>> extents = {};
   /// [operand, in the op's order][tensor], decoded from storage. An operand with a value per tensor
   /// has one element in each, one with a value in all has one tensor of one element. An operand
   /// that the op does not read may have no tensors, unless a skipped run would leave it as it is.
@@ -66,6 +68,10 @@ template <class Element> struct Outputs {
 };
 using Evaluation = Outputs<Bound>;
 using Bits = Outputs<uint64_t>;
+
+/// The axes of an op: those of its header, then those that operands have of their own, in the order
+/// of the operands. None of an op over elements or scalars.
+std::vector<std::string> axesOf(fuse::OpOp op);
 
 Result<Evaluation> evaluate(fuse::OpOp op, const Inputs &inputs);
 Result<Bits> interpret(fuse::OpOp op, const Inputs &inputs);

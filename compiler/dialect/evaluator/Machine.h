@@ -33,7 +33,15 @@ struct Machine {
   static uint64_t kept(bool skipped, double old, uint64_t now, const Dtype &dtype) {
     return skipped ? encode(dtype, old) : now;
   }
+  static uint64_t storeWhole(int64_t value, const IntDtype &to) { return encodeInt(to, value); }
+  static uint64_t storeTruth(bool truth, const IntDtype &) { return truth; }
+  static uint64_t keptWhole(bool skipped, double old, uint64_t now, const IntDtype &dtype) {
+    return skipped ? encodeInt(dtype, static_cast<int64_t>(old)) : now;
+  }
   static double constant(double x) { return x; }
+  static double fromWhole(int64_t x, const Format &f) {
+    return f.isDouble ? static_cast<double>(x) : static_cast<double>(static_cast<float>(x));
+  }
   static double fromInt(double x, const Format &f) {
     return f.isDouble ? x : static_cast<double>(static_cast<float>(x));
   }

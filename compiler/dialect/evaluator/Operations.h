@@ -6,6 +6,11 @@
 #include "compiler/dialect/evaluator/BoundsFunctions.h"
 #include "compiler/dialect/evaluator/MachineFunctions.h"
 #include "compiler/dialect/evaluator/Plan.h"
+#include "compiler/dialect/evaluator/Wholes.h"
+#include "templates/vocab/random.h"
+
+#include <limits>
+#include <numeric>
 
 namespace fw::evaluator {
 
@@ -46,21 +51,26 @@ template <class D> Action<D> power(const Site &site) {
 }
 template <class D> Action<D> intToReal(const Site &site) {
   const typename D::Format format(dtypeOf(site.type()));
+  if (site.isElementSide)
+    return [=, r = site.result(), a = site.operand(0)](Frame<D> &frame) {
+      frame.reals[r] = D::fromWhole(frame.wholes[a], format);
+    };
   return [=, r = site.result(), a = site.operand(0)](Frame<D> &frame) {
     frame.reals[r] = D::fromInt(frame.ints[a], format);
   };
 }
 
-template <class D, auto F> Action<D> int2(const Site &site) {
-  return [r = site.result(), a = site.operand(0), b = site.operand(1)](Frame<D> &frame) {
-    frame.ints[r] = F(frame.ints[a], frame.ints[b]);
-  };
+/// Ints of the scalar program are whole numbers of f64, those of elements wrap.
+template <class D, auto F, auto G> Action<D> int2(const Site &site) {
+  const unsigned r = site.result(), a = site.operand(0), b = site.operand(1);
+  if (site.isElementSide)
+    return [=](Frame<D> &frame) { frame.wholes[r] = G(frame.wholes[a], frame.wholes[b]); };
+  return [=](Frame<D> &frame) { frame.ints[r] = F(frame.ints[a], frame.ints[b]); };
 }
-inline double addInts(double a, double b) { return a + b; }
-inline double subInts(double a, double b) { return a - b; }
-inline double mulInts(double a, double b) { return a * b; }
-inline double maxInts(double a, double b) { return std::max(a, b); }
-inline double minInts(double a, double b) { return std::min(a, b); }
+/// The same operation on both.
+template <class D, auto G> Action<D> whole2(const Site &site) {
+  return int2<D, wholes::asNumbers<G>, G>(site);
+}
 
 //===-- Truth ---------------------------------------------------------------------------------//
 
@@ -70,9 +80,10 @@ template <class D, auto F> Action<D> test(const Site &site) {
     frame.truths[r] = F(frame.reals[a], format);
   };
 }
-template <class D, auto F> Action<D> truth2(const Site &site) {
+/// Of bools, or bit by bit of ints.
+template <class D, auto F, auto G> Action<D> truth2(const Site &site) {
   if (!site.type().isInteger(1))
-    return nullptr;
+    return whole2<D, G>(site);
   return [=, r = site.result(), a = site.operand(0), b = site.operand(1)](Frame<D> &frame) {
     frame.truths[r] = F(frame.truths[a], frame.truths[b]);
   };
@@ -93,6 +104,10 @@ template <class D> Action<D> compareInts(const Site &site) {
       acceptedRelations(mlir::cast<mlir::arith::CmpIOp>(site.op).getPredicate());
   if (!accepted)
     return nullptr;
+  if (site.isElementSide)
+    return [=, r = site.result(), a = site.operand(0), b = site.operand(1)](Frame<D> &frame) {
+      frame.truths[r] = D::decide(relation(frame.wholes[a], frame.wholes[b]) & accepted);
+    };
   return [=, r = site.result(), a = site.operand(0), b = site.operand(1)](Frame<D> &frame) {
     frame.truths[r] = D::decide(relation(frame.ints[a], frame.ints[b]) & accepted);
   };
@@ -118,7 +133,10 @@ template <class D> Action<D> constant(const Site &site) {
   if (integer && site.type().isInteger(1))
     return [r, x = !integer.getValue().isZero()](Frame<D> &f) { f.truths[r] = D::decide(x); };
   if (integer)
-    return [r, x = double(integer.getInt())](Frame<D> &f) { f.ints[r] = x; };
+    return [r, x = integer.getInt()](Frame<D> &f) {
+      f.ints[r] = static_cast<double>(x);
+      f.wholes[r] = x;
+    };
   return nullptr;
 }
 
@@ -131,7 +149,7 @@ template <class D> Action<D> uniform(const Site &site) {
     };
   if (site.type().isInteger(1))
     return [r, a](Frame<D> &f) { f.truths[r] = f.truths[a]; };
-  return [r, a](Frame<D> &f) { f.ints[r] = f.ints[a]; };
+  return [r, a](Frame<D> &f) { f.wholes[r] = wholes::fromNumber(f.ints[a]); };
 }
 
 template <class D> Action<D> scalar(const Site &site) {
@@ -150,39 +168,102 @@ template <class D> Action<D> scalar(const Site &site) {
   return [r, s](Frame<D> &f) { f.ints[r] = f.scalars[s]; };
 }
 
+/// Sets a value of the type of `site` to the number of storage `x`, or to what stands for none.
+template <class D> std::function<void(Frame<D> &, double)> setter(const Site &site) {
+  const unsigned r = site.result();
+  if (mlir::isa<mlir::FloatType>(site.type()))
+    return [r, to = &dtypeOf(site.type())](Frame<D> &f, double x) {
+      f.reals[r] = D::convert(D::constant(x), *to); // f64 may meet f32 arithmetic
+    };
+  if (site.type().isInteger(1))
+    return [r](Frame<D> &f, double x) { f.truths[r] = D::decide(x != 0); };
+  return [r](Frame<D> &f, double x) {
+    f.ints[r] = x;
+    f.wholes[r] = wholes::fromNumber(x);
+  };
+}
+
 template <class D> Action<D> read(const Site &site) {
-  if (!mlir::isa<mlir::FloatType>(site.type()))
-    return nullptr;
   const llvm::StringRef name = mlir::cast<fuse::ReadOp>(site.op).getOperand();
-  return [r = site.result(), k = site.operandNumber(name), to = &dtypeOf(site.type()),
-          isUniform = site.isUniform(name)](Frame<D> &f) {
-    if (f.inputs[k]) // f64 may meet f32 arithmetic
-      f.reals[r] = D::convert(D::constant(f.inputs[k][isUniform ? 0 : f.element]), *to);
+  return [set = setter<D>(site), k = site.operandNumber(name),
+          axes = site.axesOfOperand(name)](Frame<D> &f) {
+    if (f.inputs[k])
+      set(f, f.inputs[k][f.placeOn(axes)]);
+  };
+}
+
+/// Outside of the axis there is no number, no int but 0, and nothing is true.
+template <class D> Action<D> gather(const Site &site) {
+  auto op = mlir::cast<fuse::GatherOp>(site.op);
+  const bool isReal = mlir::isa<mlir::FloatType>(site.type());
+  const double outside = isReal ? std::numeric_limits<double>::quiet_NaN() : 0;
+  return [set = setter<D>(site), k = site.operandNumber(op.getOperand()), i = site.operand(0),
+          axes = site.axesOfOperand(op.getOperand()), axis = site.axisNumber(op.getAxis()),
+          outside](Frame<D> &f) {
+    const int64_t place = f.wholes[i];
+    if (place < 0 || size_t(place) >= f.extents[axis])
+      return set(f, outside);
+    const size_t here = f.index[axis];
+    f.index[axis] = size_t(place);
+    set(f, f.inputs[k][f.placeOn(axes)]);
+    f.index[axis] = here;
   };
 }
 
 template <class D> Action<D> write(const Site &site) {
   const mlir::Type type = site.op->getOperand(0).getType();
-  if (!mlir::isa<mlir::FloatType>(type))
-    return nullptr;
   const llvm::StringRef name = mlir::cast<fuse::WriteOp>(site.op).getOperand();
-  return [a = site.operand(0), k = site.operandNumber(name), from = &dtypeOf(type),
-          to = &site.operandDtype(name), isUniform = site.isUniform(name)](Frame<D> &f) {
+  const unsigned a = site.operand(0), k = site.operandNumber(name);
+  const Axes axes = site.axesOfOperand(name);
+  if (mlir::isa<mlir::FloatType>(type))
+    return [=, from = &dtypeOf(type), to = &site.operandDtype(name)](Frame<D> &f) {
+      if (f.outputs[k])
+        f.outputs[k][f.placeOn(axes)] = D::store(f.reals[a], *from, *to);
+    };
+  const llvm::StringRef dtype = site.dtypeName(name);
+  const IntDtype *to = findIntDtype({dtype.data(), dtype.size()});
+  if (type.isInteger(1))
+    return [=](Frame<D> &f) {
+      if (f.outputs[k])
+        f.outputs[k][f.placeOn(axes)] = D::storeTruth(f.truths[a], *to);
+    };
+  return [=, isElement = site.isElementSide](Frame<D> &f) {
     if (f.outputs[k])
-      f.outputs[k][isUniform ? 0 : f.element] = D::store(f.reals[a], *from, *to);
+      f.outputs[k][f.placeOn(axes)] =
+          D::storeWhole(isElement ? f.wholes[a] : wholes::fromNumber(f.ints[a]), *to);
   };
 }
 
 template <class D> Action<D> size(const Site &site) {
-  const bool ofTensor =
-      mlir::cast<fuse::SizeOp>(site.op).getOf().getLevel() == fuse::ScopeLevel::Tensor;
+  const fuse::ScopeAttr of = mlir::cast<fuse::SizeOp>(site.op).getOf();
+  if (of.getAxes()) {
+    const unsigned axis = site.axisNumber(mlir::cast<mlir::StringAttr>(of.getAxes()[0]).getValue());
+    return [r = site.result(), axis](Frame<D> &f) {
+      f.ints[r] = static_cast<double>(f.extents[axis]);
+    };
+  }
+  const bool ofTensor = of.getLevel() == fuse::ScopeLevel::Tensor;
   return [r = site.result(), ofTensor](Frame<D> &f) {
     f.ints[r] = static_cast<double>(ofTensor ? f.tensorSize : f.allSize);
   };
 }
 
 template <class D> Action<D> index(const Site &site) {
+  if (auto axis = mlir::cast<fuse::IndexOp>(site.op).getAxis())
+    return [r = site.result(), number = site.axisNumber(*axis)](Frame<D> &f) {
+      f.wholes[r] = int64_t(f.index[number]);
+    };
   return [r = site.result()](Frame<D> &f) { f.ints[r] = static_cast<double>(f.tensor); };
+}
+
+template <class D> Action<D> bits(const Site &site) {
+  Axes header(site.headerAxes);
+  std::iota(header.begin(), header.end(), 0u);
+  return [r = site.result(), seed = site.operand(0), offset = site.operand(1), header,
+          draw = uint32_t(mlir::cast<fuse::BitsOp>(site.op).getDraw())](Frame<D> &f) {
+    f.wholes[r] =
+        drawBits(uint64_t(f.wholes[seed]), f.placeOn(header), uint32_t(f.wholes[offset]), draw);
+  };
 }
 
 template <class D> Action<D> skipIf(const Site &site) {
@@ -229,6 +310,12 @@ inline constexpr OperationRow<D> kOperations[] = {
     {"fuse.uniform", uniform<D>},
     {"fuse.size", size<D>},
     {"fuse.index", index<D>},
+    {"fuse.gather", gather<D>},
+    {"fuse.bits", bits<D>},
+    {"fuse.div", whole2<D, wholes::div>},
+    {"fuse.mod", whole2<D, wholes::mod>},
+    {"fuse.shift_left", whole2<D, wholes::shiftLeft>},
+    {"fuse.shift_right", whole2<D, wholes::shiftRight>},
     {"fuse.skip_if", skipIf<D>},
     {"fuse.stored", stored<D>},
     {"fuse.round_to", roundTo<D>},
@@ -246,16 +333,16 @@ inline constexpr OperationRow<D> kOperations[] = {
     {"arith.minimumf", real2<D, D::min>},
     {"arith.cmpf", compareReals<D>},
     {"arith.cmpi", compareInts<D>},
-    {"arith.andi", truth2<D, D::logicalAnd>},
-    {"arith.ori", truth2<D, D::logicalOr>},
-    {"arith.xori", truth2<D, D::logicalXor>},
+    {"arith.andi", truth2<D, D::logicalAnd, wholes::bitAnd>},
+    {"arith.ori", truth2<D, D::logicalOr, wholes::bitOr>},
+    {"arith.xori", truth2<D, D::logicalXor, wholes::bitXor>},
     {"arith.select", select<D>},
     {"arith.sitofp", intToReal<D>},
-    {"arith.addi", int2<D, addInts>},
-    {"arith.subi", int2<D, subInts>},
-    {"arith.muli", int2<D, mulInts>},
-    {"arith.maxsi", int2<D, maxInts>},
-    {"arith.minsi", int2<D, minInts>},
+    {"arith.addi", int2<D, numbers::add, wholes::add>},
+    {"arith.subi", int2<D, numbers::sub, wholes::sub>},
+    {"arith.muli", int2<D, numbers::mul, wholes::mul>},
+    {"arith.maxsi", int2<D, numbers::max, wholes::max>},
+    {"arith.minsi", int2<D, numbers::min, wholes::min>},
     {"math.absf", real1<D, D::abs>},
     {"math.floor", real1<D, D::floor>},
     {"math.ceil", real1<D, D::ceil>},

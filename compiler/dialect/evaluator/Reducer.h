@@ -19,7 +19,15 @@
 
 namespace fw::evaluator {
 
-template <class D> class Reducer;
+/// Of a domain that plans no reductions.
+template <class D> class Reducer {
+public:
+  Reducer(fuse::ReduceKind, const typename D::Format &) {}
+  void add(const typename D::Real &) {}
+  void endTensor() {}
+  typename D::Real result() { return {}; }
+  typename D::Real resultOfElements() { return {}; }
+};
 
 template <class T> class Reducer<Bounds<T>> {
 public:
@@ -53,6 +61,13 @@ public:
     if (kind != fuse::ReduceKind::Sum)
       return extreme;
     return sum();
+  }
+
+  /// What keeps axes is a number of the elements' precision.
+  Real resultOfElements() {
+    const Real exact = result();
+    const bool isExact = all.count <= 1 || (all.isWhole && all.magnitude() <= format.wholes);
+    return kind != fuse::ReduceKind::Sum || isExact ? exact : D::rounded(exact, format);
   }
 
 private:

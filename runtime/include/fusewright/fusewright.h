@@ -213,9 +213,10 @@ typedef struct fw_operand_info {
   int32_t optional;
   const char *name;
   const char *role;  /* param, grad, state, in, out, row, column, save */
-  const char *dtype; /* bound by the request */
+  const char *dtype; /* bound by the request; "bool", "i64" ... of bools and ints */
   double init;       /* first value of a state */
-  const char *scope; /* element; or tensor, all: one value per tensor, or in all */
+  const char *scope; /* element; or tensor, all: one value per tensor, or in all; or the axes that the
+                        operand has of its own: "row", "[batch, 1, query, key]" */
 } fw_operand_info;
 
 /* Operands as options, dtypes and features leave them: the order of every array of tensors. */
@@ -317,6 +318,11 @@ typedef void *fw_stream; /* CUstream, NULL being the legacy default stream; igno
  * work, and strided views where the strides mean the same in all operands and some dimension has
  * stride 1. Strides of dimensions of size 1 mean nothing. An operand that is only read may be
  * expanded (stride 0) over outer dimensions. Any alignment works.
+ *
+ * Rows. The operands of an op over axes have the dimensions that their axes name (`scope` of
+ * fw_operand_info; of scope element, those of the op's header), of one length each; an axis 1 is a
+ * dimension of size 1. In an op over rows any number of dimensions in front of the last one is the
+ * axis row. Strides are free, but for 1 along the axis that a row spans.
  *
  * Sharing. A written tensor shares memory with no other, except with an operand of its own entry
  * that is only read, has the same element size and strides, and stands at the same address. The
