@@ -56,6 +56,24 @@ def test_a_compiled_step_has_the_bits_of_an_eager_one(kind, backend, device):
 
 
 @needs_lists
+def test_a_learning_rate_that_is_filled_compiles_nothing_again(device):
+    params = parameters([(3, 5), (7,)], device=device)
+    alone = copies(params)
+    lr = torch.tensor(0.1, device=device)
+    first, second = AdamW(params, lr=lr), AdamW(alone, lr=0.1)
+    step = torch.compile(lambda: first.step(), backend="aot_eager", fullgraph=True)
+    for t in range(4):
+        gradients(params, t)
+        gradients(alone, t)
+        lr.fill_(0.1 / (t + 1))
+        second.param_groups[0]["lr"] = lr.item()
+        step()
+        second.step()
+        assert all(same(p, q) for p, q in zip(params, alone)), t
+    assert graphs() == 1 and not torch._dynamo.utils.counters["graph_break"]
+
+
+@needs_lists
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_other_gradients_loads_and_eager_steps_are_seen(backend):
     params = parameters([(3, 5), (7,), (4,)])

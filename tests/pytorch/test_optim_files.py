@@ -1,5 +1,6 @@
 """Optimizers by files of the user's, and mistakes in them."""
 import copy
+import inspect
 import pickle
 
 import pytest
@@ -7,7 +8,8 @@ import torch
 
 import fusewright
 from fusewright import _C
-from fusewright.optim import from_file
+from fusewright.optim import SGD, AdamW, from_file
+from fusewright.optim.optimizer import Optimizer
 from optim_reference import copies, gradients, parameters, same
 
 RMSPROP = """# RMSProp with momentum. Tieleman & Hinton 2012, lecture 6.5.
@@ -67,7 +69,30 @@ def test_the_recipe_tells_what_it_takes(rmsprop):
     assert rmsprop.defaults == {"lr": 1e-3, "alpha": 0.99, "momentum": 0.5, "eps": 1e-8, "weight_decay": 0.1, "centred": False,
                                 "decay": "none"}
     assert "alpha: in [0, 1); default 0.99" in rmsprop.__doc__ and "decay: none, l2" in rmsprop.__doc__
-    assert "rmsprop" in repr(rmsprop)
+    assert "rmsprop" in repr(rmsprop) and "fusewright show" not in rmsprop.__doc__
+    for kind in (AdamW, SGD):
+        options = kind.__doc__.split("Options:\n")[1].split("\n\n")[0].split("\n")
+        assert {option.split(":")[0].strip() for option in options} <= set(inspect.signature(kind).parameters)
+    assert "amsgrad: False, True" in AdamW.__doc__ and "decay:" not in AdamW.__doc__.replace("weight_decay:", "")
+    assert "momentum: >= 0; default 0\n" in SGD.__doc__ and "nesterov: False, True" in SGD.__doc__
+
+
+@pytest.mark.parametrize("name", ["params", "self", "info", "closure", "guard", "process_group"])
+@pytest.mark.parametrize("text", ["hyper {0} = 2\n  p = p - {0}*g", "option {0} = false\n  if {0} {{ p = p - g }} else {{ p = p - 2*g }}"])
+def test_names_that_the_optimizer_takes_are_refused(tmp_path, name, text):
+    file = tmp_path / "own.fuse"
+    file.write_text("op own over elements {\n  param p;  grad g;  " + text.format(name) + "\n}\n")
+    with pytest.raises(ValueError, match=f"op own: expected hypers and options whose names are free, got {name}; .* choose another name"):
+        from_file(file)
+
+
+def test_optimizers_of_ones_own_are_called_by_the_op(rmsprop, monkeypatch):
+    monkeypatch.setattr("fusewright.optim.optimizer._warned", [])
+    with pytest.warns(UserWarning, match="rmsprop: parameters in torch.bfloat16 lose updates"):
+        optimizer = rmsprop(parameters([(3,)], torch.bfloat16))
+    assert repr(optimizer).startswith("rmsprop (") and isinstance(optimizer, Optimizer)
+    for twin in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer)), copy.copy(optimizer)):
+        assert type(twin) is type(optimizer) and repr(twin) == repr(optimizer)
 
 
 def test_states_copies_and_pickles_of_ones_own(rmsprop):

@@ -86,12 +86,10 @@ def test_200_steps_are_as_near_to_float64_as_torchs(name, arguments, dtype, devi
 
 @pytest.mark.parametrize("name", ["AdamW", "Adam", "SGD", "Lion"])
 def test_defaults_of_constructors_are_those_of_the_ops(name):
-    """Where torch has another default than the op, torch's holds: SGD without momentum."""
     optimizer = make(name, parameters([(2,)]), {})
     signature = inspect.signature(getattr(fusewright.optim, name).__init__).parameters
     for key, value in optimizer._info.defaults.items():
-        if (name, key) != ("SGD", "momentum"):
-            assert optimizer.param_groups[0][key] == value, key
+        assert optimizer.param_groups[0][key] == value, key
         assert key in signature, key
     theirs = getattr(torch.optim, name, None)
     for key, parameter in inspect.signature(theirs.__init__).parameters.items() if theirs else ():

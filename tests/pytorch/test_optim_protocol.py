@@ -424,8 +424,26 @@ def test_narrow_parameters_without_masters_are_warned_of_once():
         AdamW(parameters([(2,)]), low_precision_copy=torch.bfloat16)
 
 
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_8_bit_parameters_are_warned_of_and_have_masters(dtype, monkeypatch):
+    monkeypatch.setattr("fusewright.optim.optimizer._warned", [])
+    (p,) = [torch.nn.Parameter(torch.ones(3).to(dtype))]
+    with pytest.warns(UserWarning, match=f"AdamW: parameters in {dtype} lose updates"):
+        AdamW([p])
+    optimizer = AdamW([p], lr=1e-3, weight_decay=0.0, master_weights=True)
+    p.grad = torch.ones(3).to(dtype)
+    for _ in range(100):
+        optimizer.step()
+    assert torch.allclose(optimizer.state[p]["master_param"], torch.tensor(0.9), atol=1e-3)
+    assert torch.equal(p.detach().float(), optimizer.state[p]["master_param"].to(dtype).float())
+
+
 @pytest.mark.parametrize("options, error, text", [
-    ({"lr": "x"}, ValueError, "lr: expected a number or a tensor, got 'x'"),
+    ({"lr": "x"}, ValueError, r"lr: expected a number or a tensor, got 'x'; pass a number, for example float\(...\)"),
+    ({"lr": None}, ValueError, "lr: expected a number or a tensor, got None; leave it out for the default 0.001"),
+    ({"betas": (0.9, None)}, ValueError, r"betas\[1\]: expected .*, got None; leave it out for the default 0.999"),
+    ({"process_group": "x"}, ValueError, "process_group: expected a torch.distributed.ProcessGroup, got 'x'; pass torch.distributed"),
+    ({"process_group": torch.distributed.GroupMember.NON_GROUP_MEMBER}, ValueError, "process_group: .* this process is not in the group"),
     ({"weight_decay": [1]}, ValueError, r"weight_decay: expected a number or a tensor, got \[1\]"),
     ({"lr": float("nan")}, ValueError, "lr: expected a number >= 0, got nan"),
     ({"betas": (0.9,)}, ValueError, "betas: expected 2 numbers"),

@@ -371,4 +371,6 @@ def test_a_state_of_another_optimizer_is_told():
     with pytest.warns(UserWarning, match="expected states .*exp_avg.*got momentum_buffer") as told:
         optimizer.load_state_dict(other.state_dict())
     assert told[0].filename == __file__
+    assert not optimizer.state
     optimizer.step()
+    assert set(optimizer.state[parameter]) == {"exp_avg", "exp_avg_sq", "step"} and optimizer.state[parameter]["step"].item() == 1

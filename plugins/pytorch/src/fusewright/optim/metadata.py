@@ -192,13 +192,24 @@ class OpInfo:
         renamed = ((name, self.names.hypers.get(name, name)) for name in self.scalars if name not in held)
         return found + [(name, key, group[key]) for name, key in renamed]
 
+    def flags(self) -> List[str]:
+        """Arguments of a shipped op that are True or False."""
+        return [key for key, value in self.names.keys.items() if isinstance(value, bool)]
+
+    def _remedy(self, shown: str, value: Any) -> str:
+        """What to do about a hyper that is no number."""
+        default = next(default for _, other, default in self.hypers(self.defaults) if other == shown)
+        if value is not None:
+            return "pass a number, for example float(...)"
+        return f"op {self.op.name} has no default for it" if default is None else f"leave it out for the default {default:g}"
+
     def check(self, group: Group) -> None:
         """ValueError for a number outside its range or an option that the op has not."""
         for name, key, value in self.hypers(group):
             if isinstance(value, torch.Tensor) and value.numel() != 1:
                 raise ValueError(f"{key}: expected a tensor of one element, got shape {tuple(value.shape)}; a param group has one value")
             if not isinstance(value, (torch.Tensor, numbers.Real)):
-                raise ValueError(f"{key}: expected a number or a tensor, got {value!r}; op {self.op.name} has no default for it")
+                raise ValueError(f"{key}: expected a number or a tensor, got {value!r}; {self._remedy(key, value)}")
             if not isinstance(value, torch.Tensor) and not Range(self.scalars[name]["range"]).holds(value):
                 raise ValueError(f"{key}: expected a number {self.scalars[name]['range']}, got {value!r}; "
                                  f"op {self.op.name} sets the range")
@@ -225,4 +236,4 @@ def of_source(source: Tuple[Any, ...]) -> OpInfo:
 
 def is_narrow(dtype: torch.dtype) -> bool:
     """Whether small updates of parameters in this dtype vanish."""
-    return dtype in (torch.float16, torch.bfloat16)
+    return dtype.itemsize < 4

@@ -18,7 +18,7 @@ class Names:
     """Names of one op in param groups and state dicts; what has no row keeps the op's own name.
 
     hypers, states: the op's name -> torch's. tuples: torch's name -> the hypers that it holds, in their order.
-    options: an option -> its value for a param group. keys: defaults of group entries that only `options` reads.
+    options: an option -> its value for a param group. keys: defaults, as torch's, of group entries that `options` reads.
     extra: entries of torch's groups that mean nothing here and are kept, so that state dicts go both ways.
     first: a state that torch has only once a step was applied.
     """
@@ -56,7 +56,7 @@ SHIPPED: Mapping[str, Names] = {
                   keys={"amsgrad": False, "maximize": False, "decoupled_weight_decay": False}),
     "sgd": Names(hypers={"mu": "momentum"}, states={"b": "momentum_buffer"}, first="momentum_buffer",
                  options={"momentum": _momentum, "maximize": flag("maximize")},
-                 keys={"nesterov": False, "maximize": False},
+                 keys={"momentum": 0.0, "nesterov": False, "maximize": False},
                  extra={key: value for key, value in _TORCH.items() if key != "capturable"}),
     "lion": Names(states={"m": "exp_avg"}, tuples=_BETAS, options={"maximize": flag("maximize")},
                   keys={"maximize": False}),

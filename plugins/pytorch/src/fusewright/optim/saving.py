@@ -141,10 +141,11 @@ class Saving(torch.optim.Optimizer):
     def _take(self, saved: StateDict) -> None:
         """States from a saved dict, behind torch's work on the groups."""
         states = States(self._forget, {})
+        is_foreign = self._is_foreign([given for _, given, _ in self._pairs(saved)])
         counters: Dict[Tuple[torch.device, float], torch.Tensor] = {}
         pairs = list(self._pairs(saved))
         for parameter, given, group in pairs:
-            if not given:
+            if not given or is_foreign:
                 continue
             device = self._settings.device_of(local(parameter))
             state = State(self._forget, {name: self._loaded(name, value, parameter, device) for name, value in given.items()
@@ -161,7 +162,6 @@ class Saving(torch.optim.Optimizer):
             if index not in known:
                 states[index] = value
         self._note_missing([given for _, given, _ in pairs if given])
-        self._note_foreign([given for _, given, _ in pairs if given])
         self._adopt(states)
 
     def _is_current(self, name: str, value: Any) -> bool:
@@ -192,12 +192,15 @@ class Saving(torch.optim.Optimizer):
             warn("master_param: expected master weights in the loaded state, got none; they are made from the "
                           "parameters at the next step")
 
-    def _note_foreign(self, given: List[Mapping[str, Any]]) -> None:
+    def _is_foreign(self, given: List[Mapping[str, Any]]) -> bool:
+        """Whether the states are all of another optimizer's; a warning tells."""
         names = self._info.own_states
         found = sorted({name for state in given for name in state if name != STEP})
-        if names and found and not any(name in names or name in ADDED.values() for name in found):
+        is_foreign = bool(names and found) and not any(name in names or name in ADDED.values() for name in found)
+        if is_foreign:
             warn(f"expected states among {', '.join(sorted(names))}, got {', '.join(found)} in the loaded state; it is of another "
                           "optimizer: all states of this one begin anew")
+        return is_foreign
 
     # -- copies and pickles: plans are left behind
 

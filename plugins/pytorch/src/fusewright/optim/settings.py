@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union
 
 import torch
+import torch.distributed as dist
 
 from .metadata import DTYPES, OpInfo, is_narrow
 
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
         process_group: Any
 
 
+def _check_group(value: Any) -> None:
+    if not dist.is_available():
+        raise ValueError(f"process_group: expected None, got {value!r}; this torch is built without torch.distributed")
+    if not isinstance(value, dist.ProcessGroup):
+        is_outside = value == dist.GroupMember.NON_GROUP_MEMBER
+        raise ValueError(f"process_group: expected a torch.distributed.ProcessGroup, got {value!r}; " +
+                         ("this process is not in the group: make the optimizer on its ranks alone" if is_outside else
+                          "pass torch.distributed.group.WORLD, or what new_group() or mesh.get_group() gives"))
+
+
 @dataclass
 class Settings:
     """
@@ -35,7 +46,7 @@ class Settings:
     step; of the CPU, by the host.
 
     state_dtype: dtype of new states; None: float32, float64 for float64 parameters.
-    master_weights: 16-bit parameters are kept in float32 beside the model's (state "master_param"), and so are the others
+    master_weights: parameters narrower than float32 are kept in float32 beside the model's (state "master_param"), and so are the others
         that are stepped together with some: a plan has one set of features.
     low_precision_copy: every new parameter is stored a second time in this dtype (state "low_precision_copy").
     max_norm: gradients of all groups are scaled to a common norm of at most that; `optimizer.norm` tells the norm.
@@ -65,6 +76,8 @@ class Settings:
                 raise ValueError(f"{name}: expected one of {', '.join(map(str, DTYPES))}, got {dtype!r}; pass a torch.dtype")
         if self.offload not in (None, "cpu"):
             raise ValueError(f'offload: expected None or "cpu", got {self.offload!r}; states live on the device or on the host')
+        if self.process_group is not None:
+            _check_group(self.process_group)
         for name in ("max_norm", "clip_value", "ema_decay"):
             value = getattr(self, name)
             if value is None or (isinstance(value, torch.Tensor) and value.numel() == 1):

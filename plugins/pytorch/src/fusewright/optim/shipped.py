@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Type, Union
 
 import torch
 
 from .metadata import OpInfo, parsed, shipped
 from .optimizer import Optimizer
+from .settings import Settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,14 +21,15 @@ Number = Union[float, torch.Tensor]
 
 def describe(info: OpInfo, summary: str) -> str:
     """A docstring from the op's own metadata."""
-    lines = [summary, "", f"Equations: op {info.op.name}, hash {info.op.hash[:12]} (`fusewright show {info.op.name}`).", "", "Numbers:"]
-    for name, scalar in info.scalars.items():
-        shown = next((f"{key}[{members.index(name)}]" for key, members in info.names.tuples.items() if name in members),
-                     info.names.hypers.get(name, name))
-        default = "no default" if scalar["value"] is None else f"default {scalar['value']:g}"
-        lines.append(f"    {shown}: {scalar['range'] or 'any number'}; {default}")
-    if info.options:
-        lines += ["", "Options of the op:", *(f"    {name}: {', '.join(values)}" for name, values in info.options.items())]
+    lines = [summary, "", f"Equations: op {info.op.name}, hash {info.op.hash[:12]}.", "", "Numbers:"]
+    for name, shown, value in info.hypers(info.defaults):
+        default = "no default" if value is None else f"default {value:g}"
+        lines.append(f"    {shown}: {info.scalars[name]['range'] or 'any number'}; {default}")
+    options = {name: ("False", "True") if values == ("false", "true") else values
+               for name, values in info.options.items() if name not in info.names.options}  # others follow from arguments
+    options.update(dict.fromkeys(info.flags(), ("False", "True")))
+    if options:
+        lines += ["", "Options:", *(f"    {name}: {', '.join(values)}" for name, values in options.items())]
     lines += ["", f"States: {', '.join(sorted(info.element_states))}", f"Features: {', '.join(info.op.features)}"]
     return "\n".join(lines)
 
@@ -42,7 +45,7 @@ class Description:
 
 
 class AdamW(Optimizer):
-    __doc__ = Description("adamw", "Adam with decoupled weight decay, in the place of torch.optim.AdamW. every step is fused and can be "
+    __doc__ = Description("adamw", "Adam with decoupled weight decay, in the place of torch.optim.AdamW. Every step is fused and can be "
                                    "captured: foreach means nothing; fused and capturable put `step` of state_dict() on the device.")
 
     def __init__(self, params: Any, lr: Number = 1e-3, betas: Tuple[Number, Number] = (0.9, 0.999), eps: float = 1e-8,
@@ -91,17 +94,42 @@ class Lion(Optimizer):
         super().__init__(params, shipped("lion"), lr=lr, betas=betas, weight_decay=weight_decay, maximize=maximize, **features)
 
 
+_TAKEN = ("params", "self", "info", "closure", *Settings.names())
+
+
+class _OfRecipe(Optimizer):
+    """An optimizer by an op of the user's. Its class, made on the spot, has the name of the op."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _blank, (type(self).__name__,), self.__getstate__()
+
+
+@lru_cache(maxsize=None)
+def _class_of(op: str) -> Type[Optimizer]:
+    return type(op, (_OfRecipe,), {"__module__": __name__, "__doc__": f"An optimizer by the equations of op {op}."})
+
+
+def _blank(op: str) -> Optimizer:
+    """What a pickle fills."""
+    made = _class_of(op)
+    return made.__new__(made)
+
+
 class Recipe:
     """Makes optimizers by an op of the user's: `recipe(model.parameters(), lr=1e-2)`. `recipe.defaults`: what a call takes
     beside the arguments of Settings."""
 
     def __init__(self, info: OpInfo) -> None:
+        taken = next((name for name in info.defaults if name in _TAKEN), None)
+        if taken is not None:
+            raise ValueError(f"op {info.op.name}: expected hypers and options whose names are free, got {taken}; the optimizer takes "
+                             f"{', '.join(_TAKEN)} for itself, choose another name")
         self._info = info
         self.defaults = dict(info.defaults)
         self.__doc__ = describe(info, f"Makes optimizers of op {info.op.name}.")
 
     def __call__(self, params: Any, **values: Any) -> Optimizer:
-        return Optimizer(params, self._info, **values)
+        return _class_of(self._info.op.name)(params, self._info, **values)
 
     def __repr__(self) -> str:
         return f"Recipe({self._info.op.name}: {', '.join(f'{name}={value!r}' for name, value in self.defaults.items())})"
