@@ -45,8 +45,28 @@ def test_report(tmp_path):
 def test_text(tmp_path):
     run = doctor("doctor", FUSEWRIGHT_CACHE_DIR=str(tmp_path))
     assert run.stdout.startswith("package: ok\n") and "\nCPU backend: ok\n  compiles for: cpu" in run.stdout
+    assert run.stdout.endswith("\nCPU: no: expected the package torch, got none; GPU: no: expected the package torch, got none\n")
     if not torch.cuda.is_available():
+        assert run.stderr == ""
         assert "CUDA driver: does not work\n  problem: expected the CUDA driver" in run.stdout and "\n  remedy: " in run.stdout
+
+
+def test_summary(tmp_path):
+    run = doctor("doctor", with_torch=True, FUSEWRIGHT_CACHE_DIR=str(tmp_path))
+    last = run.stdout.splitlines()[-1]
+    if torch.cuda.is_available():
+        assert last == "CPU: ready; GPU: ready"
+    else:
+        assert last.startswith("CPU: ready; GPU: no: expected the CUDA driver")
+    assert run.stdout.count("CPU: ready") == 1 and "libcuda" not in run.stderr
+
+
+@pytest.mark.parametrize("variable, folder", [("FUSEWRIGHT_CACHE_DIR", ""), ("XDG_CACHE_HOME", "fusewright"), ("HOME", ".cache/fusewright"),
+                                              ("TMPDIR", f"fusewright-{os.getuid()}")])
+def test_the_folder_of_the_cache(tmp_path, variable, folder):
+    facts = parts_of(doctor("doctor", "--json", clean=True, **{variable: str(tmp_path)}))["kernel cache"]["facts"]
+    assert facts["folder"] == str((tmp_path / folder).resolve()) and os.listdir(facts["folder"])
+    assert facts["moved by"] == "FUSEWRIGHT_CACHE_DIR"
 
 
 def test_without_torch(tmp_path):

@@ -2,7 +2,6 @@
 import json
 import os
 import platform
-import sys
 
 import fusewright
 from fusewright import _C
@@ -99,17 +98,29 @@ def _examine_cpu(context):
     return finding
 
 
+def _folder_of(key):
+    """Which of the folders that docs/reference/settings.md tells has the program; the C API does not say."""
+    temporary = f"fusewright-{os.getuid()}"
+    folders = [os.environ.get("FUSEWRIGHT_CACHE_DIR", ""), os.path.join(os.environ.get("XDG_CACHE_HOME", ""), "fusewright"),
+               os.path.join(os.environ.get("HOME", ""), ".cache", "fusewright"),
+               os.path.join(os.environ.get("TMPDIR") or "/tmp", temporary)]
+    found = next((folder for folder in folders if folder and os.path.exists(os.path.join(folder, "index", key))), None)
+    return found and os.path.realpath(found)
+
+
 def _examine_cache():
     """A kernel of one context is found on disk by the next, or there is no folder that can be used."""
     finding = Finding("kernel cache")
-    finding.facts = {"folder": os.environ.get("FUSEWRIGHT_CACHE_DIR") or "the user's cache folder"}
+    finding.facts = {"folder": os.environ.get("FUSEWRIGHT_CACHE_DIR") or "none", "moved by": "FUSEWRIGHT_CACHE_DIR"}
     try:
         for _ in range(2):
             context = _C.Context()
-            origin = _request(context, "cpu").compile().origin
+            program = _request(context, "cpu").compile()
+            origin = program.origin
     except _C.Error as error:
         finding.error(error)
         return finding
+    finding.facts["folder"] = _folder_of(program.key) or finding.facts["folder"]
     faults = context.counters()["cache_faults"]
     if faults:
         finding.notes.append(f"{faults} faults; FUSEWRIGHT_LOG=info tells them")
@@ -132,6 +143,20 @@ def examine():
     return [*findings, driver, _examine_nvrtc(context, target), _examine_cpu(context), _examine_cache()]
 
 
+def _readiness(findings, parts):
+    problem = next((problem["problem"] for finding in findings if finding.part in parts for problem in finding.problems), None)
+    return "ready" if problem is None else f"no: {problem}"
+
+
+def _summary(findings):
+    """One line: where a step works, or the first reason why not."""
+    common = ("package", "torch", "settings from the environment")
+    gpu = _readiness(findings, (*common, "CUDA driver", "NVRTC"))
+    if gpu == "ready" and not next(finding.facts["CUDA devices"] for finding in findings if finding.part == "torch"):
+        gpu = "no: torch sees no CUDA device"
+    return f"CPU: {_readiness(findings, (*common, 'CPU backend'))}; GPU: {gpu}"
+
+
 def _print(findings):
     for finding in findings:
         print(f"{finding.part}: {'does not work' if finding.problems else 'ok'}")
@@ -141,17 +166,15 @@ def _print(findings):
             print(f"  note: {note}")
         for problem in finding.problems:
             print(f"  problem: {problem['problem']}\n  remedy: {problem['remedy']}")
-    sys.stdout.flush()
-    for finding in findings:
-        for problem in finding.problems:
-            if problem["log"]:
-                print(problem["log"].rstrip("\n"), file=sys.stderr)
+            for line in problem["log"].splitlines():
+                print(f"  log: {line}")
+    print(_summary(findings))
 
 
 def _run(options):
     findings = examine()
     if options.json:
-        print(json.dumps({"version": fusewright.__version__, "parts": [finding.as_dict() for finding in findings]}, indent=2))
+        print(json.dumps({"version": fusewright.__version__, "summary": _summary(findings), "parts": [finding.as_dict() for finding in findings]}, indent=2))
     else:
         _print(findings)
     return next((finding.code for finding in findings if finding.code), 0)
