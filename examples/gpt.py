@@ -230,7 +230,7 @@ def options():
     parser.add_argument("--seed", type=int, default=1, help="of weights and batches")
     parser.add_argument("--text", type=Path, default=HERE / "gpt/pride_and_prejudice.txt.gz", help="UTF-8, gzip-compressed or plain")
     parser.add_argument("--write", type=int, default=200, help="letters that the trained model writes (200)")
-    parser.add_argument("--plot", type=Path, help="a PNG of the curves, by matplotlib")
+    parser.add_argument("--plot", type=Path, help="a PNG of the curves; needs matplotlib, which is optional")
     parser.add_argument("--json", type=Path)
     settings = parser.parse_args()
     if settings.device == "auto":
@@ -244,6 +244,8 @@ def refuse(settings):
     """Ends the program where the options do not go together."""
     if settings.optimizer != "torch" and not importlib.util.find_spec("fusewright"):
         report.fail("the package fusewright", "none", "install it, or set PYTHONPATH to build/plugins/pytorch/stage")
+    if settings.plot and not importlib.util.find_spec("matplotlib"):
+        report.fail("the package matplotlib for --plot", "none", "pip install matplotlib, or leave --plot out")
     if settings.device == "cuda" and not torch.cuda.is_available():
         report.fail("a GPU for --device cuda", "none that torch sees", "take --device cpu")
     if settings.graph and settings.device != "cuda":

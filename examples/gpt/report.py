@@ -85,9 +85,6 @@ def print_verdict(found):
 
 
 def plot(path, runs, settings):
-    if not importlib.util.find_spec("matplotlib"):
-        print(f"{path} is not drawn: matplotlib is not installed; pip install matplotlib")
-        return
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
