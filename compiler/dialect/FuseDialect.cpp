@@ -30,8 +30,8 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "expected a #fuse.scope as '" << name << "', got "
                            << attribute.getValue();
   }
-  return op->emitError() << "expected 'fuse.label', 'fuse.name', 'fuse.pair' or 'fuse.scope', got '" << name
-                         << "'";
+  return op->emitError() << "expected 'fuse.label', 'fuse.name', 'fuse.pair' or 'fuse.scope', got '"
+                         << name << "'";
 }
 
 OperandAttr fw::fuse::findOperand(ArrayAttr operands, StringRef name) {

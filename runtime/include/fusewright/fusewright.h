@@ -215,8 +215,8 @@ typedef struct fw_operand_info {
   const char *role;  /* param, grad, state, in, out, row, column, save */
   const char *dtype; /* bound by the request; "bool", "i64" ... of bools and ints */
   double init;       /* first value of a state */
-  const char *scope; /* element; or tensor, all: one value per tensor, or in all; or the axes that the
-                        operand has of its own: "row", "[batch, 1, query, key]" */
+  const char *scope; /* element; or tensor, all: one value per tensor, or in all; or the axes that
+                        the operand has of its own: "row", "[batch, 1, query, key]" */
 } fw_operand_info;
 
 /* Operands as options, dtypes and features leave them: the order of every array of tensors. */
