@@ -373,6 +373,11 @@ uint64_t fw_emulator_shuffle_down(uint64_t value, unsigned by, int line) {
   return warp(WarpOp::SHUFFLE_DOWN, ~0u, value, static_cast<int>(by), WARP, line);
 }
 
+uint64_t fw_emulator_shuffle_xor(uint64_t value, unsigned with, int line) {
+  using namespace fw::emulator;
+  return warp(WarpOp::SHUFFLE_XOR, ~0u, value, static_cast<int>(with), WARP, line);
+}
+
 unsigned fw_emulator_ballot(int predicate, int line) {
   using namespace fw::emulator;
   return static_cast<unsigned>(warp(WarpOp::BALLOT, ~0u, predicate != 0, 0, WARP, line));
