@@ -63,8 +63,9 @@ template <int N> FW_INLINE void takeShifted(u32 (&out)[N], u32 (&words)[2 * N], 
 }
 
 /// Elements [i, i + W) of `count` that stand at `base` on no boundary but their own. What lies in
-/// two neighbouring granules of the access is read as two and shifted; at the array's ends, where
-/// a granule would reach beyond, element by element.
+/// two neighbouring granules of the access is read as two and shifted; at the array's end, where a
+/// granule would reach beyond, element by element. Before its start a granule stays in the memory
+/// that the array was taken from, which begins on a boundary.
 template <int W, class T>
 FW_INLINE void loadColumnShifted(Raw<T, W> &out, const T *base, u32 i, u32 count) {
   constexpr u32 BYTES = Raw<T, W>::BYTES;
@@ -77,7 +78,7 @@ FW_INLINE void loadColumnShifted(Raw<T, W> &out, const T *base, u32 i, u32 count
     const u64 granule = at - shift, end = begin + static_cast<u64>(count) * sizeof(T);
     if (shift == 0) {
       loadColumnWords(out.words, at);
-    } else if (BYTES < 4 || granule < begin || granule + 2 * BYTES > end) {
+    } else if (BYTES < 4 || granule + 2 * BYTES > end) {
       constexpr int PER_WORD = sizeof(Word) / sizeof(T) == 0 ? 1 : sizeof(Word) / sizeof(T);
       constexpr int WORDS_EACH = sizeof(T) / sizeof(Word) == 0 ? 1 : sizeof(T) / sizeof(Word);
 #pragma unroll

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double unit = 0x1p-24; // half an ulp of 1 in f32
-constexpr size_t line = 128;
+constexpr size_t line = 128, guardBytes = 64 * line;
 constexpr float eps = 1e-5f, scale = 0.75f;
 constexpr char untouched = 0x5A;
 
@@ -55,8 +55,8 @@ void RowsCase::Operand::set(size_t row, size_t i, double x) const {
 }
 
 RowsCase::RowsCase(const Spec &spec, const emulator::BundledKernel &kernel,
-                   std::vector<Shape> shapes, Numbers numbers)
-    : spec(spec), kernel(kernel), numbers(numbers) {
+                   std::vector<Shape> shapes, Numbers numbers, Guards guards)
+    : spec(spec), kernel(kernel), numbers(numbers), guards(guards) {
   for (Shape shape : shapes)
     add(shape);
 }
@@ -74,9 +74,10 @@ RowsCase::Operand RowsCase::make(const std::string &dtype, Operand::Kind kind, b
                                           : made.bytes * shape.stride;
   made.count = kind == Operand::ROW ? 1 : shape.columns;
   const size_t lastRow = kind == Operand::COLUMN ? 0 : (shape.rows - 1) * made.rowBytes;
-  const size_t size = made.shift * made.bytes + lastRow + made.count * made.bytes;
-  char *memory = static_cast<char *>(::operator new(size, std::align_val_t(line)));
-  memset(memory, untouched, size);
+  made.guard = guards == Guards::NONE ? 0 : guardBytes + shape.columns / line * line * made.bytes;
+  made.size = 2 * made.guard + made.shift * made.bytes + lastRow + made.count * made.bytes;
+  char *memory = static_cast<char *>(::operator new(made.size, std::align_val_t(line)));
+  memset(memory, untouched, made.size);
   made.memory = {memory, [](char *p) { ::operator delete(p, std::align_val_t(line)); }};
   return made;
 }
@@ -89,10 +90,12 @@ void RowsCase::add(Shape shape) {
     tensor.operands.push_back(make(dtype, kind, isOutput, shape));
   };
   operand(spec.in, Operand::STREAM, false);
-  if (spec.op == "softmax_backward")
+  if (spec.op == "softmax_backward" || spec.op == "rms_norm_backward")
     operand(spec.in, Operand::STREAM, false);
-  if (spec.op == "rms_norm" || spec.op == "layer_norm")
+  if (spec.op == "rms_norm" || spec.op == "layer_norm" || spec.op == "rms_norm_backward")
     operand(spec.column, Operand::COLUMN, false);
+  if (spec.op == "rms_norm_backward")
+    operand("f32", Operand::ROW, false);
   if (spec.op == "layer_norm")
     operand(spec.column, Operand::COLUMN, false);
   operand(spec.out, Operand::STREAM, true);
@@ -109,7 +112,7 @@ void RowsCase::fill(Tensor &tensor) {
   };
   for (const Operand &operand : tensor.operands)
     for (size_t row = 0; row < tensor.shape.rows && !operand.isOutput; ++row) {
-      if (operand.kind != Operand::STREAM && row > 0)
+      if (operand.kind == Operand::COLUMN && row > 0)
         break;
       for (size_t i = 0; i < operand.count; ++i) {
         double x = next() * 4;
@@ -135,9 +138,7 @@ std::string RowsCase::run(Orders orders) {
       put(record + RowsLayout::addresses + 8 * k, reinterpret_cast<u64>(operand.at(0, 0)));
       put(record + layout.strides + 8 * k, static_cast<u64>(operand.rowBytes));
       if (operand.isOutput)
-        memset(operand.memory.get(), untouched,
-               static_cast<size_t>(operand.at(tensor.shape.rows - 1, operand.count) -
-                                   operand.memory.get()));
+        memset(operand.memory.get(), untouched, operand.size);
     }
     put(record + layout.rows, static_cast<u64>(tensor.shape.rows));
     put(record + layout.firstBlock, blocks);
@@ -216,6 +217,34 @@ void RowsCase::expectRow(const Tensor &tensor, size_t row,
       main[i] = {y, y * (error(x[i]) + spread / sum + sumError + 40 * unit)};
     }
     out.push_back(main);
+  } else if (spec.op == "centred") {
+    double mean = 0, meanAbs = 0, size = 0;
+    for (double v : x)
+      mean += v / n, meanAbs += std::abs(v) / n;
+    for (double v : x)
+      size = std::max(size, std::abs(v - mean));
+    // Both differences are off by the mean's error and a rounding.
+    const double meanError = meanAbs * (sumError + 2 * unit);
+    for (size_t i = 0; i < n; ++i) {
+      const double d = x[i] - mean, y = scale * d / size;
+      const double both = (meanError + unit * size) * (1 + std::abs(d) / size) / size;
+      main[i] = {y, scale * both + std::abs(y) * 4 * unit};
+    }
+    out.push_back(main);
+  } else if (spec.op == "rms_norm_backward") {
+    double dot = 0, size = 0;
+    const double rstd = operands[3].get(row, 0);
+    for (size_t i = 0; i < n; ++i) {
+      other[i] = operands[1].get(row, i) * operands[2].get(0, i);
+      dot += x[i] * other[i] / n, size += std::abs(x[i] * other[i]) / n;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const double by = std::abs(x[i] * rstd * rstd);
+      main[i] = {scale * rstd * (other[i] - x[i] * rstd * rstd * dot),
+                 scale * std::abs(rstd) *
+                     (by * size * (sumError + 8 * unit) + 4 * unit * std::abs(other[i]))};
+    }
+    out.push_back(main);
   } else {
     double dot = 0, size = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -264,6 +293,9 @@ std::string RowsCase::compareGaps(const Tensor &tensor) const {
         return "memory before row " + std::to_string(row) + " changed";
       from = operand.at(row, operand.count);
     }
+    if (std::any_of(from, static_cast<const char *>(operand.memory.get()) + operand.size,
+                    [](char c) { return c != untouched; }))
+      return "memory behind the last row changed";
   }
   return "";
 }
@@ -284,7 +316,7 @@ std::string RowsCase::outputs() const {
   for (const Tensor &tensor : tensors)
     for (const Operand &operand : tensor.operands)
       if (operand.isOutput)
-        all.append(operand.memory.get(), operand.at(tensor.shape.rows - 1, operand.count));
+        all.append(operand.memory.get(), operand.size);
   return all;
 }
 

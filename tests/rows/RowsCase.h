@@ -26,6 +26,11 @@ enum class Numbers {
   INFINITE, ///< some are -inf; the first row is nothing else
 };
 
+/// Memory around the operands, where a kernel that goes astray must leave its traces: a fault of
+/// the sanitizer would end the test. Numbers there are large, and change every result they get
+/// into.
+enum class Guards { NONE, WIDE };
+
 /// How a launch is emulated.
 struct Orders {
   uint64_t seed = 1;
@@ -35,7 +40,7 @@ struct Orders {
 class RowsCase {
 public:
   RowsCase(const Spec &spec, const emulator::BundledKernel &kernel, std::vector<Shape> shapes,
-           Numbers numbers = Numbers::USUAL);
+           Numbers numbers = Numbers::USUAL, Guards guards = Guards::NONE);
 
   /// Runs the kernel: nothing, or the fault.
   std::string run(Orders orders = {});
@@ -52,10 +57,11 @@ private:
     enum Kind { STREAM, COLUMN, ROW } kind;
     bool isOutput;
     size_t bytes, shift, rowBytes, count; ///< of an element; before the first; between rows
-    std::shared_ptr<char> memory;         ///< ends behind the last element
+    size_t guard, size;                   ///< bytes before and behind; of all
+    std::shared_ptr<char> memory;
 
     char *at(size_t row, size_t i) const {
-      return memory.get() + shift * bytes + row * rowBytes + i * bytes;
+      return memory.get() + guard + shift * bytes + row * rowBytes + i * bytes;
     }
     double get(size_t row, size_t i) const;
     void set(size_t row, size_t i, double x) const;
@@ -79,6 +85,7 @@ private:
   Spec spec;
   const emulator::BundledKernel &kernel;
   Numbers numbers;
+  Guards guards;
   std::vector<Tensor> tensors;
   uint32_t state = 1;
 };

@@ -22,13 +22,11 @@ constexpr Dtype dtypes[] = {{"bf16", "fw::bf16", 2},
 struct OpRow {
   const char *name;
   int loads; ///< streams that are read
-  int shared;
-  int values;
+  int shared, values, exchanges;
 };
-constexpr OpRow ops[] = {{"rms_norm", 1, 1, 1},
-                         {"layer_norm", 1, 2, 3},
-                         {"softmax", 1, 0, 2},
-                         {"softmax_backward", 2, 0, 1}};
+constexpr OpRow ops[] = {{"rms_norm", 1, 1, 1, 1}, {"layer_norm", 1, 2, 3, 1},
+                         {"softmax", 1, 0, 2, 1},  {"softmax_backward", 2, 0, 1, 1},
+                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1}};
 
 Error usage(const std::string &expected, std::string_view got) {
   return {.code = Code::USAGE,
@@ -49,6 +47,7 @@ passes::RowsWork workOf(const Spec &spec) {
   work.streams.push_back({find(dtypes, spec.out)->bytes, false, true});
   work.shared.assign(static_cast<size_t>(op.shared), find(dtypes, spec.column)->bytes);
   work.values = op.values;
+  work.exchanges = op.exchanges;
   return work;
 }
 
@@ -128,7 +127,9 @@ Result<Spec> parseSpec(std::string_view line) {
   std::istringstream words{std::string(line)};
   Spec spec;
   if (!(words >> spec.name >> spec.op) || !find(ops, spec.op))
-    return usage("NAME and an op (rms_norm, layer_norm, softmax, softmax_backward)", line);
+    return usage("NAME and an op (rms_norm, layer_norm, softmax, softmax_backward, centred, "
+                 "rms_norm_backward)",
+                 line);
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
     if (equals == word.npos)
@@ -157,8 +158,8 @@ Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
                 .symbol = "fw_" + spec.op + "_sample",
                 .text = definesFor(spec, *schedule)};
   if (schedule->threadsPerRow > 32)
-    sample.sharedBytes =
-        schedule->rowsPerBlock() * work.values * (schedule->threadsPerRow / 32) * 4;
+    sample.sharedBytes = std::min<int64_t>(work.exchanges, 2) * schedule->rowsPerBlock() *
+                         work.values * (schedule->threadsPerRow / 32) * 4;
   const std::string file = "rows/" + spec.op + "_sample.cuh";
   std::vector<std::string_view> files = {"vocab/bf16.h"};
   for (const std::string &dtype : {spec.in, spec.out, spec.column}) {

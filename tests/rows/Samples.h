@@ -14,7 +14,7 @@ namespace fw::rows {
 /// the fields here and the decisions of a schedule.
 struct Spec {
   std::string name; ///< of the file that gets it
-  std::string op;   ///< rms_norm, layer_norm, softmax, softmax_backward
+  std::string op;   ///< the stem of one of templates/rows/*_sample.cuh
   passes::RowsFacts facts{.columns = 1024, .aligned = true};
   std::string in = "bf16", out = "bf16", column = "bf16"; ///< dtypes
   bool fast = false;   ///< softmax: exponentials in the hardware's form

@@ -45,6 +45,9 @@ std::vector<std::string> partsOf(const std::string &line) {
   for (size_t at; (at = line.find(SEPARATOR, from)) != line.npos; from = at + SEPARATOR.size())
     parts.push_back(line.substr(from, at - from));
   parts.push_back(line.substr(from));
+  for (std::string &part : parts)
+    for (size_t at; (at = part.find("\\n")) != part.npos;)
+      part.replace(at, 2, "\n");
   return parts;
 }
 
