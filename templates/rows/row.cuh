@@ -10,8 +10,9 @@
 //     of static constexpr int LEAD, LEAD_BYTES;   a stream LEAD say where vectors start, and all
 //     others
 //                                         have them at the same columns
-//     static constexpr bool HOLDS;        a row stays in registers; else every phase reads it again
-//     static constexpr bool EARLY;        what all rows share is asked for with the row
+//     static constexpr bool LINED;        with !ALIGNED: warps' accesses start with a line of
+//     memory static constexpr bool HOLDS;        a row stays in registers; else every phase reads
+//     it again static constexpr bool EARLY;        what all rows share is asked for with the row
 //     static constexpr bool FRESH;        words are decoded again behind an exchange, and not kept
 //     static constexpr bool BOUNDED;      columns outside [first, last) are neutral and not read
 //     static constexpr bool COUNTED;      a reference needs to know how many elements it stands for

@@ -3,7 +3,7 @@
 //
 // A row is cut for vectors of V elements: `head` elements one by one, whole vectors, and what is
 // left one by one. Vector `index` is taken by thread (index + lead) % THREADS_PER_ROW of the row:
-// `lead` places stay empty so that a warp's access starts with a line of memory.
+// with LINED, `lead` places stay empty so that a warp's access starts with a line of memory.
 #pragma once
 
 #include "templates/vocab/columns.h"
@@ -20,7 +20,7 @@ template <class Op> struct RowShape {
   static constexpr u32 GROUPS = Op::THREADS / THREADS, ROWS = GROUPS * ROWS_EACH; // of a block
   static constexpr u32 LANES = THREADS < WARP ? THREADS : WARP, WARPS = THREADS / LANES; // of a row
   static constexpr u32 LINE_BYTES = 128;
-  static constexpr u32 LINE = Op::ALIGNED ? 1 : LINE_BYTES / (V * Op::LEAD_BYTES); // in vectors
+  static constexpr u32 LINE = Op::LINED ? LINE_BYTES / (V * Op::LEAD_BYTES) : 1; // in vectors
   /// Vectors of a row, with the most places that stay empty.
   static constexpr u32 PLACES = Op::COLUMNS / V + LINE - 1;
   static constexpr u32 MOST_SINGLES =
@@ -31,7 +31,14 @@ template <class Op> struct RowShape {
   /// Every thread has all its vectors, and nothing else.
   static constexpr bool FULL =
       EXACT && !Op::BOUNDED && Op::COLUMNS == V * THREADS * VECTORS * Op::STEPS;
-  static constexpr u32 UNROLL = Op::STEPS == 0 ? 1 : Op::STEPS <= 8 ? Op::STEPS : 4;
+  /// Steps that stand in the kernel one behind the other: rolled loops lose up to half of the
+  /// speed. Vectors that may be missing in each step cost registers, so rows that start anywhere
+  /// have two.
+  static constexpr u32 MOST_UNROLLED = Op::ALIGNED ? 8 : 2;
+  static constexpr u32 UNROLL = Op::STEPS == 0               ? 1
+                                : Op::STEPS <= MOST_UNROLLED ? Op::STEPS
+                                : Op::ALIGNED                ? 4
+                                                             : MOST_UNROLLED;
 
   static_assert(Op::THREADS % WARP == 0 && Op::THREADS % THREADS == 0, "whole warps and groups");
   static_assert(THREADS % WARP == 0 || (THREADS < WARP && (THREADS & (THREADS - 1)) == 0),
@@ -39,6 +46,7 @@ template <class Op> struct RowShape {
   static_assert(Op::STEPS == 0 || Op::STEPS * THREADS * VECTORS >= PLACES, "room for every vector");
   static_assert(Op::COLUMNS > 0 || Op::STEPS == 0, "rows of any width take any number of steps");
   static_assert(!Op::HOLDS || Op::STEPS == 1, "a row that is held is read in one step");
+  static_assert(!Op::LINED || !Op::ALIGNED, "vectors of aligned rows stand where rows are cut");
   static_assert(!Op::EARLY || Op::STEPS == 1, "what is asked for with the row is asked for once");
   static_assert(Op::ALIGNED || ROWS_EACH == 1, "rows of a thread have their vectors in step");
 };

@@ -67,7 +67,7 @@ std::string schedulePart(const Spec &spec, const passes::RowsSchedule &s) {
          number("COLUMNS", spec.facts.columns) + "\n#define FW_ROWS_FLAGS " +
          flag("ALIGNED", spec.facts.aligned || s.vec == 1) + ", " +
          flag("HOLDS", s.keep == passes::Keep::registers) + ", " + flag("EARLY", s.weightEarly) +
-         ", " + flag("FRESH", s.fresh) + "\n";
+         ", " + flag("FRESH", s.fresh) + ", " + flag("LINED", s.lined) + "\n";
 }
 
 std::string definesFor(const Spec &spec, const passes::RowsSchedule &schedule) {

@@ -13,15 +13,17 @@ constexpr int64_t kWarp = 32;
 // Measured on one H200 (docs/rationale/rows-schedule.md): an SM wants this much asked for at a
 // time, and a thread two vectors of each stream once rows have enough of them for a warp.
 constexpr int64_t kBytesInFlight = 49152;
-constexpr int64_t kVectors = 2;
+constexpr int64_t kVectors = 2, kMostVectors = 8;
 // Rows of more vectors than this many threads take two of each get more of them in each thread, and
 // rows of more bytes than a thread can hold are read again.
 constexpr int64_t kMostThreads = 512, kWideThreads = 1024;
-constexpr int64_t kHeldBytes = 64, kLightHeldBytes = 128;
+constexpr int64_t kHeldBytes = 64, kMoreHeldBytes = 128;
 // Blocks of fewer threads would be so many that their number is the limit.
 constexpr int64_t kLeastThreads = 256;
 // Rows of fewer vectors than this are not worth a head and a tail: elements go one by one.
 constexpr int64_t kLeastVectors = 4;
+// Rows of fewer lines than this do not start with one.
+constexpr int64_t kLeastLines = 32;
 // Counters, addresses within a row, and temporaries.
 constexpr int64_t kBodyRegisters = 22;
 // Rows that take fewer rows at a time than this many vectors of shared operands share them.
@@ -80,11 +82,21 @@ int64_t ruleVec(const RowsWork &work, const RowsFacts &facts) {
   return 1;
 }
 
-/// Whether all that a thread loads of a row of `vectors` vectors a thread can stay in its
-/// registers.
-bool isHeld(const RowsWork &work, int64_t vec, int64_t vectors) {
-  const bool isLight = work.values == 1 && work.shared.size() <= 1;
-  return vectors * loadedWords(work, vec) * 4 <= (isLight ? kLightHeldBytes : kHeldBytes);
+/// Whether a warp's accesses start with a line of memory: not where the places that stay empty for
+/// that would be many of the row's.
+bool ruleLined(const RowsWork &work, const RowsFacts &facts, int64_t vec) {
+  const int64_t line = kLineBytes / (vec * widest(work));
+  return !facts.aligned && vec > 1 &&
+         (facts.columns == 0 || facts.columns / vec >= kLeastLines * line);
+}
+
+/// Whether all that a thread loads of a row can stay in its registers, `threads` of them a row.
+bool isHeld(const RowsWork &work, int64_t vec, int64_t vectors, int64_t threads) {
+  const auto isLoaded = [](const ElementsStream &stream) { return stream.loaded; };
+  const bool isLight = work.values == 1 && work.shared.size() <= 1 &&
+                       std::ranges::count_if(work.streams, isLoaded) == 1;
+  const bool isMore = isLight || threads <= kLeastThreads;
+  return vectors * loadedWords(work, vec) * 4 <= (isMore ? kMoreHeldBytes : kHeldBytes);
 }
 
 struct Shape {
@@ -92,21 +104,32 @@ struct Shape {
   Keep keep;
 };
 
-/// Rows of a known width: two vectors a thread up to kMostThreads, then more, then several steps.
+/// How bad a cut of a row is: the share of its places that stay empty, and a little for every
+/// vector a thread has more or less than kVectors.
+double costOf(const Shape &shape, int64_t places) {
+  const double all = double(shape.threadsPerRow * shape.vectors * shape.steps);
+  return double(all - places) / all + 0.04 * double(std::abs(shape.vectors - kVectors));
+}
+
+/// Rows of a known width, held where their threads have registers for them and read again in
+/// several steps else.
 Shape shapeOf(const RowsWork &work, int64_t places, int64_t vec, const RowsLimits &limits) {
-  const int64_t each = places < kWarp ? 1 : kVectors;
   const int64_t most = std::min(kMostThreads, limits.threadsPerBlock);
-  int64_t threads = threadsFor(places, each);
-  if (threads <= most)
-    return {threads, divideUp(places, threads), 1, Keep::registers};
-  const int64_t vectors = divideUp(places, most);
-  if (isHeld(work, vec, vectors))
-    return {threadsFor(places, vectors), vectors, 1, Keep::registers};
   const int64_t wide = std::min(kWideThreads, limits.threadsPerBlock);
-  const int64_t wideVectors = divideUp(places, wide);
-  if (isHeld(work, vec, wideVectors))
-    return {threadsFor(places, wideVectors), wideVectors, 1, Keep::registers};
-  const int64_t steps = divideUp(places, wide * kVectors);
+  Shape best{0, 0, 0, Keep::registers};
+  for (int64_t threads : {most, wide}) {
+    const int64_t least = places < kWarp ? 1 : kVectors;
+    for (int64_t vectors = least; vectors <= kMostVectors; ++vectors) {
+      Shape shape{threadsFor(places, vectors), vectors, 1, Keep::registers};
+      shape.vectors = divideUp(std::max<int64_t>(places, 1), shape.threadsPerRow);
+      if (shape.threadsPerRow <= threads && isHeld(work, vec, shape.vectors, shape.threadsPerRow) &&
+          (!best.threadsPerRow || costOf(shape, places) < costOf(best, places)))
+        best = shape;
+    }
+    if (best.threadsPerRow)
+      return best;
+  }
+  const int64_t steps = divideUp(places, most * kVectors);
   return {threadsFor(places, steps * kVectors), kVectors, steps, Keep::reread};
 }
 
@@ -164,8 +187,8 @@ Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t
 
 } // namespace
 
-int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestBytes) {
-  const int64_t line = facts.aligned || vec == 1 ? 1 : kLineBytes / (vec * widestBytes);
+int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestOfLined) {
+  const int64_t line = widestOfLined ? kLineBytes / (vec * widestOfLined) : 1;
   return facts.columns / vec + line - 1;
 }
 
@@ -184,7 +207,8 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
                                   const RowsLimits &limits, const ScheduleOverrides &overrides) {
   RowsSchedule schedule{};
   schedule.vec = overrideOr(overrides, "vec", ruleVec(work, facts));
-  const int64_t places = placesOf(facts, schedule.vec, widest(work));
+  schedule.lined = overrideOr(overrides, "lined", ruleLined(work, facts, schedule.vec));
+  const int64_t places = placesOf(facts, schedule.vec, schedule.lined ? widest(work) : 0);
   Shape shape = facts.columns == 0 ? Shape{kAnyThreads, kVectors, 0, Keep::reread}
                                    : shapeOf(work, places, schedule.vec, limits);
   schedule.threadsPerRow = overrideOr(overrides, "threads_per_row", shape.threadsPerRow);

@@ -41,6 +41,7 @@ struct RowsSchedule {
   Keep keep;
   bool weightEarly; ///< shared operands are asked for with the row
   bool fresh;       ///< held words are decoded again behind an exchange
+  bool lined;       ///< rows that start anywhere: a warp's accesses start with a line of memory
 
   int64_t rowsPerBlock() const { return threads / threadsPerRow * rowsPerThread; }
   bool operator==(const RowsSchedule &) const = default;
@@ -53,12 +54,13 @@ int64_t estimateRegisters(const RowsWork &work, const RowsSchedule &schedule);
 /// Bytes of loads that a thread has asked for before it computes.
 int64_t bytesInFlight(const RowsWork &work, const RowsSchedule &schedule);
 
-/// Vector places of a row: its whole vectors, and those left empty before them.
-int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widest);
+/// Vector places of a row: its whole vectors and, where it is lined, those that may stay empty
+/// before them. `widestOfLined`: bytes of the widest stream, 0 where it is not.
+int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestOfLined);
 
 /// The schedule for such rows on such an arch. What `overrides` fix stays (threads, vec, vectors,
 /// threads_per_row, rows_per_thread, blocks_per_sm; keep: 0 registers, 1 reread; weight: 0 early,
-/// 1 late; fresh: 0, 1) and the rest follows. USAGE where an override cannot work.
+/// 1 late; fresh, lined: 0, 1) and the rest follows. USAGE where an override cannot work.
 Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
                                   const RowsLimits &limits,
                                   const ScheduleOverrides &overrides = {});
