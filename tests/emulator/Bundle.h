@@ -1,4 +1,4 @@
-// Kernels of pattern `elements` that tools/emulate_bundle.py has compiled for the host.
+// Kernels that tools/emulate_bundle.py has compiled for the host.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,34 @@ struct BundledKernel {
   int vector = 0, inflight = 0, threads = 0, chunk = 0, operands = 0, slots = 0, realBytes = 0;
   size_t parameterBytes = 0;
   void (*enter)(const void *parameter) = nullptr;
+  int columns = 0, rowsPerBlock = 0; ///< of pattern `rows`
 };
 
-/// `parameter` holds the kernel's fw::ElementsLaunch, with addresses of host memory.
+/// What an Op has of these constants, which its pattern decides.
+template <class Op>
+constexpr BundledKernel bundledKernel(const char *symbol, const char *file,
+                                      void (*enter)(const void *)) {
+  BundledKernel kernel{.symbol = symbol,
+                       .file = file,
+                       .vector = Op::V,
+                       .threads = Op::THREADS,
+                       .operands = Op::OPERANDS,
+                       .slots = Op::SLOTS,
+                       .realBytes = sizeof(typename Op::Real),
+                       .parameterBytes = sizeof(typename Op::Launch),
+                       .enter = enter};
+  if constexpr (requires { Op::INFLIGHT; })
+    kernel.inflight = Op::INFLIGHT;
+  if constexpr (requires { Op::CHUNK; })
+    kernel.chunk = Op::CHUNK;
+  if constexpr (requires { Op::THREADS_PER_ROW; }) {
+    kernel.columns = Op::COLUMNS;
+    kernel.rowsPerBlock = Op::THREADS / Op::THREADS_PER_ROW * Op::ROWS_PER_THREAD;
+  }
+  return kernel;
+}
+
+/// `parameter` holds the kernel's Launch, with addresses of host memory.
 inline std::optional<std::string> emulate(const BundledKernel &kernel, uint64_t blocks,
                                           const void *parameter, uint64_t seed) {
   const Launch launch{.grid = static_cast<unsigned>(blocks),
@@ -33,14 +58,4 @@ inline std::optional<std::string> emulate(const BundledKernel &kernel, uint64_t 
 #define FW_BUNDLE_ENTRY(symbol)                                                                    \
   inline void enter(const void *parameter) { symbol(*static_cast<const Op::Launch *>(parameter)); }
 #define FW_BUNDLE_ROW(space, symbol, file)                                                         \
-  {symbol,                                                                                         \
-   file,                                                                                           \
-   space::Op::V,                                                                                   \
-   space::Op::INFLIGHT,                                                                            \
-   space::Op::THREADS,                                                                             \
-   space::Op::CHUNK,                                                                               \
-   space::Op::OPERANDS,                                                                            \
-   space::Op::SLOTS,                                                                               \
-   sizeof(space::Op::Real),                                                                        \
-   sizeof(space::Op::Launch),                                                                      \
-   space::enter}
+  ::fw::emulator::bundledKernel<space::Op>(symbol, file, space::enter)

@@ -45,6 +45,7 @@ struct Block {
   std::vector<unsigned> order; // in which threads take their turns
   unsigned unfinished = 0;
   unsigned arrived[BARRIERS] = {};
+  unsigned sleeper = 0, nap = 0; // a warp, and for how many turns it has none
   void *shared = nullptr;
   size_t sharedAlignment = 0;
 
@@ -151,19 +152,30 @@ void Scheduler::startBlocks() {
   }
 }
 
-/// Gives each ready thread of the block a turn; whether there was any.
+/// Gives each ready thread of the block a turn; whether there was any. Now and then a warp sleeps
+/// for a while: it is behind the others as far as barriers let it.
 bool Scheduler::runReady(Block &next) {
   block = &next;
-  bool any = false;
+  const unsigned warps = (launch.threads + WARP - 1) / WARP;
+  if (next.nap == 0 && warps > 1 && random.below(4) == 0) {
+    next.sleeper = random.below(warps);
+    next.nap = random.below(64);
+  }
+  bool any = false, slept = false;
   for (unsigned t : next.order) {
     if (next.threads[t].state != State::READY)
       continue;
+    if (next.nap > 0 && t / WARP == next.sleeper) {
+      slept = true;
+      continue;
+    }
     any = true;
     takeTurn(next.threads[t]);
     if (fault)
       break;
   }
-  return any;
+  next.nap = any ? next.nap - (next.nap > 0) : 0; // nobody else can go on
+  return any || slept;
 }
 
 void Scheduler::takeTurn(Thread &next) {
@@ -371,6 +383,11 @@ void *fw_emulator_shared(size_t bytes, size_t alignment) {
 uint64_t fw_emulator_shuffle_down(uint64_t value, unsigned by, int line) {
   using namespace fw::emulator;
   return warp(WarpOp::SHUFFLE_DOWN, ~0u, value, static_cast<int>(by), WARP, line);
+}
+
+uint64_t fw_emulator_shuffle_xor(uint64_t value, unsigned with, int line) {
+  using namespace fw::emulator;
+  return warp(WarpOp::SHUFFLE_XOR, ~0u, value, static_cast<int>(with), WARP, line);
 }
 
 unsigned fw_emulator_ballot(int predicate, int line) {

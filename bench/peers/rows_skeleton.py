@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""rows_skeleton.py FOLDER OUT [--elements 2^N] [--copies]: the sample ops of pattern `rows` on this machine's GPU.
+
+FOLDER holds what `write_rows FOLDER ARCH FILE --cubins` wrote. Every kernel is checked against torch in
+f64 on the first and last rows, its output, poisoned before, for numbers everywhere, and timed as
+PERFORMANCE 0 says: a flush between launches, median of 21, beside cuMemcpyDtoD of the same bytes.
+OUT gets rows.json and the table rows.txt. Needs torch and the driver.
+"""
+import argparse
+import ctypes
+import json
+import math
+import statistics
+import struct
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+FLUSH, ROUNDS, CHECKED = 128 << 20, 21, 48
+EVICT_LAST = 0x14F0000000000000
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
+# Operands in order: x (an input per element), w (per column), y (an output per element), r (per row).
+OPERANDS = {"rms_norm": "xwyr", "layer_norm": "xwwyrr", "softmax": "xy", "softmax_backward": "xxy"}
+EPS, SCALE = 1e-5, 0.75
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def call(function, *arguments):
+    status = getattr(cuda, function)(*arguments)
+    if status:
+        sys.exit(f"rows_skeleton: error: expected {function} to succeed, got CUDA error {status}")
+
+
+class Kernel:
+    """A cubin and its parameter (templates/vocab/rows_launch.h)."""
+
+    def __init__(self, folder, about):
+        self.about = about
+        image = (folder / (about["name"] + ".cubin")).read_bytes()
+        self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        call("cuModuleLoadData", ctypes.byref(self.module), image)
+        call("cuModuleGetFunction", ctypes.byref(self.function), self.module, about["symbol"].encode())
+
+    def unload(self):
+        call("cuModuleUnload", self.module)
+
+    def bind(self, addresses, strides, rows, scalar):
+        operands = len(addresses)
+        record_bytes = 16 * operands + 16
+        room = min(8, (4096 - 32) // record_bytes)
+        head = struct.pack("<QQIIII", 0, EVICT_LAST, self.about["columns"], 1, 0, 0)
+        record = struct.pack(f"<{operands}Q{operands}QQII", *addresses, *strides, rows, 0, 0)
+        numbers = struct.pack("<16f", *[scalar] * 16)
+        self.parameter = ctypes.create_string_buffer(head + record + bytes(record_bytes * (room - 1)) + numbers)
+        self.arguments = (ctypes.c_void_p * 1)(ctypes.addressof(self.parameter))
+        self.grid = -(-rows // self.about["rows_per_block"])
+
+    def __call__(self):
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        call("cuLaunchKernel", self.function, self.grid, 1, 1, self.about["threads"], 1, 1, self.about["shared_bytes"],
+             stream, self.arguments, None)
+
+
+class Clock:
+    def __init__(self, largest):
+        self.source, self.target = (torch.empty(largest, dtype=torch.uint8, device="cuda") for _ in range(2))
+        self.source.random_(0, 255)
+        self.copies = {}
+
+    def time(self, work):
+        """Microseconds of work()."""
+        times = []
+        for _ in range(ROUNDS + 3):
+            self.target[:FLUSH].copy_(self.source[:FLUSH])
+            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda._sleep(400_000)
+            start.record()
+            work()
+            end.record()
+            end.synchronize()
+            times.append(start.elapsed_time(end) * 1000)
+        return statistics.median(times[3:])
+
+    def copy(self, moved):
+        """Microseconds of a copy of the same bytes, half read and half written."""
+        half = moved // 2
+        if half not in self.copies:
+            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+            target, source = ctypes.c_uint64(self.target.data_ptr()), ctypes.c_uint64(self.source.data_ptr())
+            self.copies[half] = self.time(
+                lambda: call("cuMemcpyDtoDAsync_v2", target, source, ctypes.c_size_t(half), stream))
+        return self.copies[half]
+
+
+class Data:
+    """The tensors of one op at one width."""
+
+    def __init__(self, op, columns, elements, causal):
+        self.op, self.columns, self.rows, self.causal = op, columns, elements // columns, causal
+        generator = torch.Generator(device="cuda").manual_seed(columns)
+        self.tensors, self.kinds = [], OPERANDS[op]
+        for kind in self.kinds:
+            shape = {"x": (self.rows, columns), "y": (self.rows, columns), "w": (columns,), "r": (self.rows,)}[kind]
+            dtype = torch.float32 if kind == "r" else torch.bfloat16
+            made = torch.empty(shape, device="cuda", dtype=dtype)
+            if kind in "xw":
+                made.normal_(generator=generator)
+            self.tensors.append(made)
+        if op == "softmax_backward":
+            self.tensors[0].copy_(torch.softmax(self.tensors[0], dim=1))
+        self.strides = [columns * 2 if kind in "xy" else 4 if kind == "r" else 0 for kind in self.kinds]
+        self.scalar = EPS if op in ("rms_norm", "layer_norm") else SCALE
+        # What must move: behind the diagonal nothing is read.
+        streams = sum(2 for kind in self.kinds if kind in "xy")
+        self.moved = self.rows * columns * streams
+        if causal:
+            self.moved -= self.rows * (columns - 1)
+
+    def outputs(self):
+        return [tensor for kind, tensor in zip(self.kinds, self.tensors) if kind in "yr"]
+
+    def expected(self, part):
+        inputs = [tensor[part].double() if kind == "x" else tensor.double()
+                  for kind, tensor in zip(self.kinds, self.tensors) if kind in "xw"]
+        if self.op == "rms_norm":
+            x, w = inputs
+            rstd = (x.square().mean(1) + EPS).rsqrt()
+            return [x * rstd[:, None] * w, rstd]
+        if self.op == "layer_norm":
+            x, w, b = inputs
+            mean = x.mean(1)
+            centred = x - mean[:, None]
+            rstd = (centred.square().mean(1) + EPS).rsqrt()
+            return [centred * rstd[:, None] * w + b, mean, rstd]
+        if self.op == "softmax":
+            scaled = inputs[0] * SCALE
+            if self.causal:
+                row = torch.arange(self.rows, device="cuda")[part] % self.columns
+                column = torch.arange(self.columns, device="cuda")
+                scaled = scaled.masked_fill(column[None, :] > row[:, None], -math.inf)
+            return [torch.softmax(scaled, dim=1)]
+        y, dy = inputs
+        return [SCALE * y * (dy - (y * dy).sum(1, keepdim=True))]
+
+    def poison(self):
+        for tensor in self.outputs():
+            tensor.fill_(math.nan)
+
+    def error(self):
+        """The largest error of a bf16 output in halves of its ulp; infinite where a number is missing."""
+        worst = 0.0
+        for part in (slice(0, CHECKED), slice(max(0, self.rows - CHECKED), self.rows)):
+            for got, want in zip(self.outputs(), self.expected(part)):
+                got = got[part]
+                if got.dtype == torch.bfloat16:
+                    half = torch.exp2(torch.floor(torch.log2(want.abs().clamp_min(1e-30))) - 8).clamp_min(2.0 ** -40)
+                    # Products of rounded sums that cancel: an absolute part too.
+                    half = half + 2e-6 * want.abs().amax(1, keepdim=True)
+                else:
+                    half = (want.abs() * 1e-5).clamp_min(1e-6)
+                worst = max(worst, ((got.double() - want).abs() / half).max().item())
+        if any(tensor.isnan().any().item() for tensor in self.outputs()):
+            return math.inf
+        return worst
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--elements", type=int, default=27, help="of a tensor, as a power of two")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop starting kernels after so long")
+    options = parser.parse_args()
+    started = time.monotonic()
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")
+    elements = 1 << options.elements
+    clock = Clock(max(3 * elements, FLUSH))
+    rows, data, key = [], None, None
+    kernels = json.loads((options.folder / "manifest.json").read_text())
+    kernels.sort(key=lambda about: (about["op"], about["columns"], about["causal"], about["fixed"]))
+    skipped = 0
+    for about in kernels:
+        if time.monotonic() - started > options.seconds or about["spills"] > 400:
+            skipped += 1
+            continue
+        if key != (about["op"], about["columns"], about["causal"]):
+            key, data = (about["op"], about["columns"], about["causal"]), None
+            torch.cuda.empty_cache() if options.elements > 27 else None
+            data = Data(about["op"], about["columns"], elements, about["causal"])
+        kernel = Kernel(options.folder, about)
+        kernel.bind([tensor.data_ptr() for tensor in data.tensors], data.strides, data.rows, data.scalar)
+        data.poison()
+        kernel()
+        torch.cuda.synchronize()
+        error = data.error()
+        us = clock.time(kernel)
+        kernel.unload()
+        percent = 100 * clock.copy(data.moved) / us
+        rows.append({**about, "us": us, "percent_of_copy": percent, "error": error, "elements": elements,
+                     "gbps": data.moved / us / 1000})
+    report(rows, clock, options.out, skipped)
+    return 1 if any(not row["error"] < 1.3 for row in rows) else 0
+
+
+def report(rows, clock, out, skipped):
+    lines = [f"{torch.cuda.get_device_name()}; copies us: " +
+             ", ".join(f"{half >> 20} MiB {us:.1f}" for half, us in sorted(clock.copies.items())) +
+             f"; {skipped} kernels not run"]
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["op"], row["columns"], row["causal"]), []).append(row)
+    for (op, columns, causal), group in groups.items():
+        ranked = sorted((row for row in group if row["fixed"]), key=lambda row: row["us"])
+        lines.append(f"\n{op}{' causal' if causal else ''} {columns}")
+        for row in [row for row in group if not row["fixed"]] + ranked[:8]:
+            label = ("rule" if not row["fixed"] else "") + (" exact" if op == "softmax" and not row["fast"] else "")
+            lines.append(f"  {row['percent_of_copy']:6.1f} %  {row['us']:7.1f} us  {row['registers']:3d} regs {row['spills']:3d} B"
+                         f"  err {row['error']:.2f}  {row['schedule']:40s} {label}")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "rows.txt").write_text("\n".join(lines) + "\n")
+    (out / "rows.json").write_text(json.dumps(rows, indent=0))
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

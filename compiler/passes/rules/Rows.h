@@ -1,0 +1,68 @@
+// The rule that schedules the skeletons of pattern `rows`, without MLIR: one function of the bytes
+// of a row, its streams, what is kept of it and the limits of an arch.
+#pragma once
+
+#include "compiler/passes/rules/Elements.h"
+
+namespace fw::passes {
+
+/// What a kernel does with a row.
+struct RowsWork {
+  std::vector<ElementsStream> streams; ///< operands with a value per element
+  std::vector<unsigned> shared;        ///< bytes of operands with a value per column
+  int64_t values = 1;                  ///< that the threads of a row exchange at a time
+  int64_t exchanges = 1;
+  bool readsSharedFirst = false; ///< an exchange needs the shared operands, and not only the result
+};
+
+/// What is known of the rows.
+struct RowsFacts {
+  int64_t columns = 0;  ///< 0: any
+  bool aligned = false; ///< all rows start on boundaries of 16 bytes in every stream; else they are
+                        ///< off such by the same number of elements in all of them
+  bool together = true; ///< the streams meet boundaries at the same columns; else elements go one
+                        ///< by one
+};
+
+struct RowsLimits {
+  int64_t registersPerSm;
+  int64_t registersPerThread;
+  int64_t threadsPerSm;
+  int64_t threadsPerBlock;
+  int64_t blocksPerSm;
+};
+
+enum class Keep { registers, reread };
+
+/// The decisions. A row has threadsPerRow threads, which take `vectors` vectors of each stream at a
+/// time in `steps` steps (0: any number of them).
+struct RowsSchedule {
+  int64_t threads, vec, vectors, steps, threadsPerRow, rowsPerThread, blocksPerSm;
+  Keep keep;
+  bool weightEarly; ///< shared operands are asked for with the row
+  bool fresh;       ///< held words are decoded again behind an exchange
+  bool lined;       ///< rows that start anywhere: a warp's accesses start with a line of memory
+
+  int64_t rowsPerBlock() const { return threads / threadsPerRow * rowsPerThread; }
+  bool operator==(const RowsSchedule &) const = default;
+};
+
+/// Registers of a thread, from above: vectors in flight, addresses, what is exchanged, and the
+/// body.
+int64_t estimateRegisters(const RowsWork &work, const RowsSchedule &schedule);
+
+/// Bytes of loads that a thread has asked for before it computes.
+int64_t bytesInFlight(const RowsWork &work, const RowsSchedule &schedule);
+
+/// Vector places of a row: its whole vectors and, where it is lined, those that may stay empty
+/// before them. `widestOfLined`: bytes of the widest stream, 0 where it is not.
+int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestOfLined);
+
+/// The schedule for such rows on such an arch. What `overrides` fix stays (threads, vec, vectors,
+/// threads_per_row, rows_per_thread, blocks_per_sm; keep: 0 registers, 1 reread; weight: 0 early,
+/// 1 late; fresh, lined: 0, 1) and the rest follows. USAGE where an override cannot work.
+Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
+                                  const RowsLimits &limits,
+                                  const ScheduleOverrides &overrides = {});
+
+} // namespace fw::passes

@@ -1,0 +1,333 @@
+// Skeleton `row` of pattern `rows`: THREADS_PER_ROW threads take a row, from a lane to a block of
+// them, and several such groups stand side by side in a block.
+//
+// The printer writes an Op:
+//
+//   struct Op {
+//     static constexpr int V, VECTORS, STEPS, THREADS, THREADS_PER_ROW, ROWS_PER_THREAD;
+//     static constexpr int COLUMNS;       the width; 0: any, and STEPS is 0 too
+//     static constexpr bool ALIGNED;      every row starts on a boundary of its vectors; else rows
+//     of static constexpr int LEAD, LEAD_BYTES;   a stream LEAD say where vectors start, and all
+//     others
+//                                         have them at the same columns
+//     static constexpr bool LINED;        with !ALIGNED: warps' accesses start with a line of
+//     memory static constexpr bool HOLDS;        a row stays in registers; else every phase reads
+//     it again static constexpr bool EARLY;        what all rows share is asked for with the row
+//     static constexpr bool FRESH;        words are decoded again behind an exchange, and not kept
+//     static constexpr bool BOUNDED;      columns outside [first, last) are neutral and not read
+//     static constexpr bool COUNTED;      a reference needs to know how many elements it stands for
+//     static constexpr int OPERANDS, SLOTS, EXCHANGES;
+//     static constexpr u32 SHARED_OPERANDS;    bit k: operand k is the same for all rows
+//     static constexpr u32 COLUMN_PHASES;      bit E: phase E needs Column; phase EXCHANGES is emit
+//     using Real = float or double;  using Index = u32 or u64;
+//     using Launch = fw::RowsLaunch<OPERANDS, SLOTS, Real>;
+//     template <int W> struct In;  template <int W> struct Column;  template <int W> struct Out;
+//     struct Uniform;  struct Row;             Row: what is known of a row, of any trivial type
+//     template <int E> using Reference, Acc;   fw::Accumulators, or fw::Nothing<Real> as Reference
+//     static Uniform uniform(const Real *scalars);
+//     static void begin(const RowPlace<Op> &, Uniform, Row &);    inputs of one value per row
+//     template <int E, int W> static void load(In<W> &, const RowPlace<Op> &, u32 i, u64 policy);
+//     template <int W> static void loadColumn(Column<W> &, const RowPlace<Op> &, u32 i, u32
+//     columns); template <int E, int W> static void refer(In<W> &, Column<W>, Row, Uniform,
+//     Reference<E> &); template <int E> static void settle(Reference<E>, Real count, Uniform, Row
+//     &); template <int E, int W> static void map(In<W> &, Column<W>, Row, Uniform, Acc<E> &);
+//     template <int E> static void rebase(Acc<E> &, Row from, Row to, Real count);
+//     template <int E> static void finish(Acc<E>, Row own, Uniform, u32 columns, Row &);
+//     template <int W> static void emit(In<W> &, Column<W>, Row, Uniform, Out<W> &);
+//     template <int W> static void store(Out<W>, const RowPlace<Op> &, u32 i);
+//     static void end(const RowPlace<Op> &, Row);                 outputs of one value per row
+//     static u32 first(Index row, u32 columns), last(Index row, u32 columns);
+//     template <int W> static void neutral(In<W> &, int k);       element k does not matter
+//   };
+//
+// The phases of a row. Exchange E: `map` merges the thread's elements into Acc<E>, the monoids are
+// merged over the threads of the row, and `finish` makes of the result what Row holds from then on.
+// A reduction may be made about a Reference<E>, itself a reduction of the same elements (a sum of
+// exponentials about a maximum, of squares about a mean): a thread refers its own elements, maps
+// them about that, and `rebase` moves a partial result from the reference of `count` elements to
+// the one of more. So both take one exchange. `finish` also gets the Row that the thread's own
+// elements were mapped about; `refer` and `map` may leave in In what `emit` reads where rows are
+// held.
+//
+// Order of the merges: a thread takes the vectors of a step in order, then the single elements,
+// then the next step; lanes of a warp merge as vocab/lanes.h says, and so do the warps of a row.
+#pragma once
+
+#include "templates/rows/row_parts.cuh"
+
+namespace fw {
+
+/// A row while a thread works on it.
+template <class Op> struct RowWork {
+  RowPlace<Op> place;
+  RowSpan<Op> span;
+  bool exists; // else it is the last one once more, and is not stored
+};
+
+template <class Op> struct RowThread {
+  using Shape = RowShape<Op>;
+  static constexpr int U = Shape::ROWS_EACH, C = Shape::VECTORS,
+                       S = Shape::SINGLES ? Shape::SINGLES : 1;
+  using Vector = typename Op::template In<Op::V>;
+  using Single = typename Op::template In<1>;
+  using VectorColumn = typename Op::template Column<Op::V>;
+  using SingleColumn = typename Op::template Column<1>;
+
+  const typename Op::Launch &launch;
+  const typename Op::Uniform uniform;
+  const u32 thread = threadIdx.x % Shape::THREADS; // of its row
+  RowWork<Op> work[U];
+  typename Op::Row rows[U];
+  Vector vectors[U][C];
+  Single singles[U][S];
+  VectorColumn columns[C]; // with EARLY
+
+  FW_INLINE RowThread(const typename Op::Launch &launch, const RowsRecord<Op::OPERANDS> &record)
+      : launch(launch), uniform(uniformOf<Op>(launch, record.row)) {
+    using Index = typename Op::Index;
+    const Index base = static_cast<Index>(blockIdx.x - record.firstBlock) * Shape::ROWS +
+                       threadIdx.x / Shape::THREADS * U;
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const Index last = static_cast<Index>(record.rows) - 1, row = base + u;
+      work[u].exists = row <= last;
+      work[u].place = placeOf<Op>(record, row <= last ? row : last);
+      work[u].span = spanOf<Op>(work[u].place, launch);
+      Op::begin(work[u].place, uniform, rows[u]);
+    }
+  }
+
+  FW_INLINE u32 steps() const {
+    if constexpr (Op::STEPS > 0)
+      return Op::STEPS;
+    constexpr u32 TILE = Shape::THREADS * C;
+    const RowSpan<Op> &span = work[0].span;
+    const u32 some = (span.lead + span.whole + TILE - 1) / TILE;
+    return some ? some : 1; // the elements that go one by one belong to the first
+  }
+
+  /// visit(u, c, column): vector c of each row in a step, and the column where it begins.
+  template <class Visit> FW_INLINE void eachVector(u32 step, Visit visit) const {
+#pragma unroll
+    for (int c = 0; c < C; ++c)
+#pragma unroll
+      for (int u = 0; u < U; ++u) {
+        const RowSpan<Op> &span = work[u].span;
+        const u32 index = span.index(thread, step, c);
+        if (span.has(index, step, c))
+          visit(u, c, span.column(index));
+      }
+  }
+  /// The same of the elements that go one by one.
+  template <class Visit> FW_INLINE void eachSingle(Visit visit) const {
+    if constexpr (Shape::MOST_SINGLES > 0)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+#pragma unroll
+        for (int s = 0; s < S; ++s) {
+          const RowSpan<Op> &span = work[u].span;
+          if (const u32 k = s * Shape::THREADS + thread; k < span.singles())
+            visit(u, s, span.singleColumn(k));
+        }
+  }
+
+  /// Elements outside the row's bounds become neutral.
+  template <int W>
+  FW_INLINE void trim(typename Op::template In<W> &in, const RowSpan<Op> &span, u32 i) const {
+    if constexpr (Op::BOUNDED)
+      if (span.matter(i, W) < W)
+#pragma unroll
+        for (int k = 0; k < W; ++k)
+          if (span.matter(i + k, 1) == 0)
+            Op::template neutral<W>(in, k);
+  }
+
+  /// Asks for the elements of a step, all of them before one is used.
+  template <int E> FW_INLINE void load(u32 step) {
+    eachVector(step, [&](int u, int c, u32 i) {
+      if (work[u].span.matter(i, Op::V) > 0)
+        Op::template load<E, Op::V>(vectors[u][c], work[u].place, i, launch.policy);
+    });
+    if (step == 0)
+      eachSingle([&](int u, int s, u32 i) {
+        if (work[u].span.matter(i, 1) > 0)
+          Op::template load<E, 1>(singles[u][s], work[u].place, i, launch.policy);
+      });
+    if constexpr (Op::BOUNDED) {
+      eachVector(step, [&](int u, int c, u32 i) {
+        trim<static_cast<int>(Op::V)>(vectors[u][c], work[u].span, i);
+      });
+      if (step == 0)
+        eachSingle([&](int u, int s, u32 i) { trim<1>(singles[u][s], work[u].span, i); });
+    }
+  }
+
+  FW_INLINE void loadColumns() {
+    if constexpr (Op::EARLY)
+      eachVector(0, [&](int u, int c, u32 i) {
+        if (u == 0)
+          Op::template loadColumn<Op::V>(columns[c], work[0].place, i, work[0].span.columns);
+      });
+  }
+  template <int E> FW_INLINE void columnOf(VectorColumn &column, int u, int c, u32 i) const {
+    if constexpr (Op::EARLY)
+      column = columns[c];
+    else if constexpr (Op::COLUMN_PHASES >> E & 1)
+      Op::template loadColumn<Op::V>(column, work[u].place, i, work[u].span.columns);
+  }
+  template <int E> FW_INLINE void columnOf(SingleColumn &column, int u, u32 i) const {
+    if constexpr (Op::COLUMN_PHASES >> E & 1)
+      Op::template loadColumn<1>(column, work[u].place, i, work[u].span.columns);
+  }
+
+  /// The elements of a step, into their rows' references.
+  template <int E> FW_INLINE void refer(u32 step, RowPartial<Op, E> (&partials)[U]) {
+    typename Op::Real before[U];
+    typename Op::Row from[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+      before[u] = partials[u].count, from[u] = partials[u].own;
+    const auto count = [&](int u, u32 i, u32 elements) {
+      if constexpr (Op::COUNTED)
+        partials[u].count += static_cast<typename Op::Real>(work[u].span.matter(i, elements));
+    };
+    eachVector(step, [&](int u, int c, u32 i) {
+      if (work[u].span.matter(i, Op::V) == 0)
+        return;
+      VectorColumn column;
+      columnOf<E>(column, u, c, i);
+      Op::template refer<E, Op::V>(vectors[u][c], column, rows[u], uniform, partials[u].reference);
+      count(u, i, Op::V);
+    });
+    if (step == 0)
+      eachSingle([&](int u, int s, u32 i) {
+        SingleColumn column;
+        columnOf<E>(column, u, i);
+        Op::template refer<E, 1>(singles[u][s], column, rows[u], uniform, partials[u].reference);
+        count(u, i, 1);
+      });
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      RowPartial<Op, E> &partial = partials[u];
+      partial.own = rows[u];
+      Op::template settle<E>(partial.reference, partial.count, uniform, partial.own);
+      if (step > 0)
+        Op::template rebase<E>(partial.acc, from[u], partial.own, before[u]);
+    }
+  }
+
+  /// The elements of a step, into their rows' partials.
+  template <int E> FW_INLINE void map(u32 step, RowPartial<Op, E> (&partials)[U]) {
+    if constexpr (Op::template Reference<E>::COUNT > 0)
+      refer<E>(step, partials);
+    else
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        partials[u].own = rows[u];
+    eachVector(step, [&](int u, int c, u32 i) {
+      if (work[u].span.matter(i, Op::V) == 0)
+        return;
+      VectorColumn column;
+      columnOf<E>(column, u, c, i);
+      Op::template map<E, Op::V>(vectors[u][c], column, partials[u].own, uniform, partials[u].acc);
+    });
+    if (step == 0)
+      eachSingle([&](int u, int s, u32 i) {
+        SingleColumn column;
+        columnOf<E>(column, u, i);
+        Op::template map<E, 1>(singles[u][s], column, partials[u].own, uniform, partials[u].acc);
+      });
+  }
+
+  /// Exchanges E and behind.
+  template <int E = 0> FW_INLINE void reduce() {
+    if constexpr (E < Op::EXCHANGES) {
+      RowPartial<Op, E> partials[U];
+      if constexpr (Op::HOLDS) {
+        if constexpr (E == 0) {
+          load<0>(0);
+          loadColumns();
+        }
+        map<E>(0, partials);
+      } else {
+        const u32 count = steps();
+#pragma unroll(Shape::UNROLL)
+        for (u32 step = 0; step < count; ++step) {
+          load<E>(step);
+          if (step == 0 && E == 0)
+            loadColumns();
+          map<E>(step, partials);
+        }
+      }
+      exchange<Op, E, U>(partials, rows, work[0].span.columns, uniform);
+      refresh();
+      reduce<E + 1>();
+    }
+  }
+
+  /// A compiler that sees the same words decoded on both sides of an exchange keeps the numbers, in
+  /// twice the registers. Behind this they are other words to it.
+  FW_INLINE void refresh() {
+    if constexpr (Op::HOLDS && Op::FRESH) {
+      static_assert(sizeof(Vector) % 4 == 0, "words of four bytes");
+      struct Words {
+        u32 words[sizeof(Vector) / 4];
+      };
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+#pragma unroll
+        for (int c = 0; c < C; ++c) {
+          Words words = bitCast<Words>(vectors[u][c]);
+#pragma unroll
+          for (u32 k = 0; k < sizeof(Vector) / 4; ++k)
+            words.words[k] ^= launch.zero;
+          vectors[u][c] = bitCast<Vector>(words);
+        }
+    }
+  }
+
+  template <int W>
+  FW_INLINE void store(typename Op::template In<W> &in,
+                       const typename Op::template Column<W> &column, int u, u32 i) const {
+    typename Op::template Out<W> out;
+    Op::template emit<W>(in, column, rows[u], uniform, out);
+    if (work[u].exists)
+      Op::template store<W>(out, work[u].place, i);
+  }
+
+  FW_INLINE void emit() {
+    constexpr int E = Op::EXCHANGES;
+    const u32 count = steps();
+#pragma unroll(Shape::UNROLL)
+    for (u32 step = 0; step < count; ++step) {
+      if constexpr (!Op::HOLDS || E == 0)
+        load<E>(step);
+      VectorColumn column;
+      eachVector(step, [&](int u, int c, u32 i) {
+        if (u == 0)
+          columnOf<E>(column, u, c, i);
+        store<static_cast<int>(Op::V)>(vectors[u][c], column, u, i);
+      });
+      if (step == 0)
+        eachSingle([&](int u, int s, u32 i) {
+          SingleColumn single;
+          columnOf<E>(single, u, i);
+          store<1>(singles[u][s], single, u, i);
+        });
+    }
+    if (thread == 0)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        if (work[u].exists)
+          Op::end(work[u].place, rows[u]);
+  }
+};
+
+/// Body of the kernel.
+template <class Op> FW_INLINE void row(const typename Op::Launch &launch) {
+  RowThread<Op> thread(launch, recordOf<Op>(launch));
+  thread.template reduce<0>();
+  thread.emit();
+}
+
+} // namespace fw
