@@ -1,4 +1,6 @@
 """Steps on a GPU: in graphs, without waiting, on the stream they are called on."""
+import os
+
 import pytest
 import torch
 
@@ -172,7 +174,9 @@ def test_memory_of_the_device_stays_flat():
     steps(100)
     before = steps(10)
     allocated, free = steps(400)
-    assert allocated == before[0] and before[1] - free < 8 << 20
+    assert allocated == before[0]
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # what is free is that of all processes
+        assert before[1] - free < 8 << 20
 
 
 def test_a_model_that_moves_to_the_gpu():
