@@ -8,6 +8,7 @@
 
 #include "templates/vocab/columns.h"
 #include "templates/vocab/lanes.h"
+#include "templates/vocab/reread.h"
 #include "templates/vocab/rows_launch.h"
 #include "templates/vocab/shared.h"
 
@@ -21,11 +22,19 @@ template <class Op> struct RowShape {
   static constexpr u32 LANES = THREADS < WARP ? THREADS : WARP, WARPS = THREADS / LANES; // of a row
   static constexpr u32 LINE_BYTES = 128;
   static constexpr u32 LINE = Op::LINED ? LINE_BYTES / (V * Op::LEAD_BYTES) : 1; // in vectors
-  /// Vectors of a row, with the most places that stay empty.
-  static constexpr u32 PLACES = Op::COLUMNS / V + LINE - 1;
+  /// Operands of columns are read beyond a vector's end (loadColumnShifted): the last one of a row
+  /// goes element by element.
+  static constexpr bool SHIFTED = !Op::ALIGNED && Op::COLUMN_PHASES != 0;
+  static constexpr u32 CUT = SHIFTED ? 1 : 0;
+  static constexpr u32 mostWhole(u32 columns) { return columns < V ? 0 : columns / V - CUT; }
+  /// Vectors of a row, at most with the places that stay empty before them, and at least.
+  static constexpr u32 PLACES = mostWhole(Op::COLUMNS) + LINE - 1;
+  static constexpr u32 LEAST =
+      Op::ALIGNED ? Op::COLUMNS / V : mostWhole(Op::COLUMNS < V ? 0 : Op::COLUMNS - (V - 1));
+  static constexpr u32 LOOSE = (2 + CUT) * V - 2;
   static constexpr u32 MOST_SINGLES =
       Op::ALIGNED ? (Op::COLUMNS ? Op::COLUMNS % V : V - 1)
-                  : (Op::COLUMNS && Op::COLUMNS < 2 * V - 2 ? Op::COLUMNS : 2 * V - 2);
+                  : (Op::COLUMNS && Op::COLUMNS < LOOSE ? Op::COLUMNS : LOOSE);
   static constexpr u32 SINGLES = (MOST_SINGLES + THREADS - 1) / THREADS; // of a thread
   static constexpr bool EXACT = Op::ALIGNED && Op::COLUMNS > 0;
   /// Every thread has all its vectors, and nothing else.
@@ -67,12 +76,15 @@ template <class Op> struct RowSpan {
     using Shape = RowShape<Op>;
     return (step * Shape::VECTORS + c) * Shape::THREADS + thread - lead;
   }
-  /// Whether there is such a vector.
+  /// Whether there is such a vector. Most need no test, and their loads of operands of columns are
+  /// gathered; but a block that has an SM to itself has nothing else to do until these are there,
+  /// and tests keep them apart.
   FW_INLINE bool has(u32 index, u32 step, u32 c) const {
     using Shape = RowShape<Op>;
-    if constexpr (Shape::EXACT)
-      if ((step * Shape::VECTORS + c + 1) * Shape::THREADS <= Op::COLUMNS / Shape::V)
-        return true;
+    const u32 turn = step * Shape::VECTORS + c;
+    if ((Shape::EXACT || Shape::THREADS <= 512) && (turn > 0 || Shape::LINE == 1) &&
+        Shape::LINE <= Shape::THREADS && (turn + 1) * Shape::THREADS <= Shape::LEAST)
+      return true;
     return index < whole; // an empty place's index is beyond all others
   }
   FW_INLINE u32 column(u32 index) const { return head + index * Op::V; }
@@ -104,6 +116,8 @@ FW_INLINE RowSpan<Op> spanOf(const RowPlace<Op> &place, const typename Op::Launc
     span.lead = static_cast<u32>((at + to) / Op::V) % Shape::LINE;
   }
   span.whole = (span.columns - span.head) / Op::V;
+  if constexpr (Shape::SHIFTED)
+    span.whole -= span.whole > 0 ? Shape::CUT : 0;
   span.first = 0, span.last = span.columns;
   if constexpr (Op::BOUNDED) {
     span.first = Op::first(place.row, span.columns);
