@@ -67,7 +67,7 @@
 // then the next step; lanes of a warp merge as vocab/lanes.h says, and so do the warps of a row.
 #pragma once
 
-#include "templates/rows/row_parts.cuh"
+#include "templates/rows/row_exchange.cuh"
 
 namespace fw {
 
