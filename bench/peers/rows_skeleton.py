@@ -25,6 +25,25 @@ DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 OPERANDS = {"rms_norm": "xwyr", "layer_norm": "xwwyrr", "softmax": "xy", "softmax_backward": "xxy"}
 EPS, SCALE = 1e-5, 0.75
 
+
+def goal(op, columns, causal):
+    """Percent of a copy that PERFORMANCE asks for at 2^27 elements: its row, the least, the aim."""
+    is_norm, is_layer, is_odd = op.endswith("norm"), op == "layer_norm", columns % 8 != 0
+    if causal:
+        return "P18", 85, 94
+    if is_norm and (is_odd or columns == 1000):
+        return ("P14", 65, 85) if is_layer else ("P14", 82, 90)
+    if is_norm and columns > 32768:
+        return ("P10", 91, 96) if is_layer else ("P10", 96, 99)
+    if is_norm:
+        return ("P9", 96, 99.5) if is_layer else ("P9", 97, 100)
+    if is_odd:
+        return "P19", 86, 93
+    if columns > 16384:
+        return ("P19", 97, 102) if op == "softmax_backward" else ("P19", 93, 99)
+    return ("P17", 101, 104) if op == "softmax_backward" else ("P17", 98, 101)
+
+
 cuda = ctypes.CDLL("libcuda.so.1")
 
 
@@ -215,7 +234,8 @@ def report(rows, clock, out, skipped):
         groups.setdefault((row["op"], row["columns"], row["causal"]), []).append(row)
     for (op, columns, causal), group in groups.items():
         ranked = sorted((row for row in group if row["fixed"]), key=lambda row: row["us"])
-        lines.append(f"\n{op}{' causal' if causal else ''} {columns}")
+        name, least, aim = goal(op, columns, causal)
+        lines.append(f"\n{op}{' causal' if causal else ''} {columns}: {name} asks for {least} %, aims at {aim} %")
         for row in [row for row in group if not row["fixed"]] + ranked[:8]:
             label = ("rule" if not row["fixed"] else "") + (" exact" if op == "softmax" and not row["fast"] else "")
             lines.append(f"  {row['percent_of_copy']:6.1f} %  {row['us']:7.1f} us  {row['registers']:3d} regs {row['spills']:3d} B"

@@ -37,18 +37,17 @@ struct Op : SampleSchedule {
     fw::load<1>(rstd, fw::pointer<float>(place.pointers, 3), 0, fw::L2::NORMAL);
     row.rstd = fw::get(rstd, 0);
   }
-  template <int E, int W>
-  static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, fw::u64 policy) {
+  template <int E, int W, class Policy>
+  static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, Policy policy) {
     fw::load<W>(in.x, fw::pointer<X>(place.pointers, 0), i, policy);
     fw::load<W>(in.dy, fw::pointer<X>(place.pointers, 1), i, policy);
   }
   template <int W>
-  static FW_INLINE void loadColumn(Column<W> &column, const Place &place, fw::u32 i,
-                                   fw::u32 columns) {
+  static FW_INLINE void loadColumn(Column<W> &column, const Place &place, fw::u32 i) {
     if constexpr (ALIGNED)
       fw::loadColumn<W>(column.w, fw::pointer<C>(place.pointers, 2), i);
     else
-      fw::loadColumnShifted<W>(column.w, fw::pointer<C>(place.pointers, 2), i, columns);
+      fw::loadColumnShifted<W>(column.w, fw::pointer<C>(place.pointers, 2), i);
   }
   template <int E, int W>
   static FW_INLINE void map(In<W> &in, const Column<W> &column, const Row &, const Uniform &,

@@ -35,17 +35,16 @@ struct Op : SampleSchedule {
 
   static FW_INLINE Uniform uniform(const Real *scalars) { return {scalars[0]}; }
   static FW_INLINE void begin(const Place &, const Uniform &, Row &) {}
-  template <int E, int W>
-  static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, fw::u64 policy) {
+  template <int E, int W, class Policy>
+  static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, Policy policy) {
     fw::load<W>(in.x, fw::pointer<X>(place.pointers, 0), i, policy);
   }
   template <int W>
-  static FW_INLINE void loadColumn(Column<W> &column, const Place &place, fw::u32 i,
-                                   fw::u32 columns) {
+  static FW_INLINE void loadColumn(Column<W> &column, const Place &place, fw::u32 i) {
     if constexpr (ALIGNED)
       fw::loadColumn<W>(column.w, fw::pointer<C>(place.pointers, 1), i);
     else
-      fw::loadColumnShifted<W>(column.w, fw::pointer<C>(place.pointers, 1), i, columns);
+      fw::loadColumnShifted<W>(column.w, fw::pointer<C>(place.pointers, 1), i);
   }
   template <int E, int W>
   static FW_INLINE void map(In<W> &in, const Column<W> &, const Row &, const Uniform &,

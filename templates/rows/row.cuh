@@ -5,39 +5,53 @@
 //
 //   struct Op {
 //     static constexpr int V, VECTORS, STEPS, THREADS, THREADS_PER_ROW, ROWS_PER_THREAD;
-//     static constexpr int COLUMNS;       the width; 0: any, and STEPS is 0 too
-//     static constexpr bool ALIGNED;      every row starts on a boundary of its vectors; else rows
-//     of static constexpr int LEAD, LEAD_BYTES;   a stream LEAD say where vectors start, and all
-//     others
-//                                         have them at the same columns
-//     static constexpr bool LINED;        with !ALIGNED: warps' accesses start with a line of
-//     memory static constexpr bool HOLDS;        a row stays in registers; else every phase reads
-//     it again static constexpr bool EARLY;        what all rows share is asked for with the row
-//     static constexpr bool FRESH;        words are decoded again behind an exchange, and not kept
-//     static constexpr bool BOUNDED;      columns outside [first, last) are neutral and not read
-//     static constexpr bool COUNTED;      a reference needs to know how many elements it stands for
+//     // The width; 0: any, and STEPS is 0 too.
+//     static constexpr int COLUMNS;
+//     // Every row starts on a boundary of its vectors. Else rows of stream LEAD, whose elements
+//     // have LEAD_BYTES, say where vectors start, and the others have them at the same columns.
+//     static constexpr bool ALIGNED;
+//     static constexpr int LEAD, LEAD_BYTES;
+//     // With !ALIGNED: warps' accesses start with a line of memory.
+//     static constexpr bool LINED;
+//     // A row stays in registers; else every phase reads it again.
+//     static constexpr bool HOLDS;
+//     // What all rows share is asked for with the row.
+//     static constexpr bool EARLY;
+//     // Words are decoded again behind a reference or an exchange, and numbers not kept.
+//     static constexpr bool FRESH;
+//     // Columns outside [first, last) are neutral and not read.
+//     static constexpr bool BOUNDED;
+//     // A reference needs to know how many elements it stands for.
+//     static constexpr bool COUNTED;
 //     static constexpr int OPERANDS, SLOTS, EXCHANGES;
-//     static constexpr u32 SHARED_OPERANDS;    bit k: operand k is the same for all rows
-//     static constexpr u32 COLUMN_PHASES;      bit E: phase E needs Column; phase EXCHANGES is emit
+//     // Bit k: operand k is the same for all rows. Bit E: phase E needs Column; EXCHANGES is emit.
+//     static constexpr u32 SHARED_OPERANDS, COLUMN_PHASES;
 //     using Real = float or double;  using Index = u32 or u64;
 //     using Launch = fw::RowsLaunch<OPERANDS, SLOTS, Real>;
 //     template <int W> struct In;  template <int W> struct Column;  template <int W> struct Out;
-//     struct Uniform;  struct Row;             Row: what is known of a row, of any trivial type
-//     template <int E> using Reference, Acc;   fw::Accumulators, or fw::Nothing<Real> as Reference
+//     struct Uniform;
+//     struct Row;  // what is known of a row, of any trivial type
+//     // fw::Accumulators, or fw::Nothing<Real> as Reference.
+//     template <int E> using Reference, Acc;
 //     static Uniform uniform(const Real *scalars);
-//     static void begin(const RowPlace<Op> &, Uniform, Row &);    inputs of one value per row
-//     template <int E, int W> static void load(In<W> &, const RowPlace<Op> &, u32 i, u64 policy);
-//     template <int W> static void loadColumn(Column<W> &, const RowPlace<Op> &, u32 i, u32
-//     columns); template <int E, int W> static void refer(In<W> &, Column<W>, Row, Uniform,
-//     Reference<E> &); template <int E> static void settle(Reference<E>, Real count, Uniform, Row
-//     &); template <int E, int W> static void map(In<W> &, Column<W>, Row, Uniform, Acc<E> &);
+//     // Inputs of one value per row, and outputs.
+//     static void begin(const RowPlace<Op> &, Uniform, Row &);
+//     static void end(const RowPlace<Op> &, Row);
+//     // Policy is u64, Again or Last.
+//     template <int E, int W, class Policy>
+//     static void load(In<W> &, const RowPlace<Op> &, u32 i, Policy);
+//     template <int W> static void loadColumn(Column<W> &, const RowPlace<Op> &, u32 i);
+//     template <int E, int W>
+//     static void refer(In<W> &, Column<W>, Row, Uniform, Reference<E> &);
+//     template <int E> static void settle(Reference<E>, Real count, Uniform, Row &);
+//     template <int E, int W> static void map(In<W> &, Column<W>, Row, Uniform, Acc<E> &);
 //     template <int E> static void rebase(Acc<E> &, Row from, Row to, Real count);
 //     template <int E> static void finish(Acc<E>, Row own, Uniform, u32 columns, Row &);
 //     template <int W> static void emit(In<W> &, Column<W>, Row, Uniform, Out<W> &);
 //     template <int W> static void store(Out<W>, const RowPlace<Op> &, u32 i);
-//     static void end(const RowPlace<Op> &, Row);                 outputs of one value per row
 //     static u32 first(Index row, u32 columns), last(Index row, u32 columns);
-//     template <int W> static void neutral(In<W> &, int k);       element k does not matter
+//     // Element k does not matter.
+//     template <int W> static void neutral(In<W> &, int k);
 //   };
 //
 // The phases of a row. Exchange E: `map` merges the thread's elements into Acc<E>, the monoids are
@@ -53,7 +67,7 @@
 // then the next step; lanes of a warp merge as vocab/lanes.h says, and so do the warps of a row.
 #pragma once
 
-#include "templates/rows/row_parts.cuh"
+#include "templates/rows/row_exchange.cuh"
 
 namespace fw {
 
@@ -142,16 +156,26 @@ template <class Op> struct RowThread {
             Op::template neutral<W>(in, k);
   }
 
+  /// How phase E reads: a row that is read again stays near until the last time.
+  template <int E> FW_INLINE auto policyOf() const {
+    if constexpr (Op::HOLDS || Op::EXCHANGES == 0)
+      return launch.policy;
+    else if constexpr (E < Op::EXCHANGES)
+      return Again{launch.policy};
+    else
+      return Last{};
+  }
+
   /// Asks for the elements of a step, all of them before one is used.
   template <int E> FW_INLINE void load(u32 step) {
     eachVector(step, [&](int u, int c, u32 i) {
       if (work[u].span.matter(i, Op::V) > 0)
-        Op::template load<E, Op::V>(vectors[u][c], work[u].place, i, launch.policy);
+        Op::template load<E, Op::V>(vectors[u][c], work[u].place, i, policyOf<E>());
     });
     if (step == 0)
       eachSingle([&](int u, int s, u32 i) {
         if (work[u].span.matter(i, 1) > 0)
-          Op::template load<E, 1>(singles[u][s], work[u].place, i, launch.policy);
+          Op::template load<E, 1>(singles[u][s], work[u].place, i, policyOf<E>());
       });
     if constexpr (Op::BOUNDED) {
       eachVector(step, [&](int u, int c, u32 i) {
@@ -166,18 +190,18 @@ template <class Op> struct RowThread {
     if constexpr (Op::EARLY)
       eachVector(0, [&](int u, int c, u32 i) {
         if (u == 0)
-          Op::template loadColumn<Op::V>(columns[c], work[0].place, i, work[0].span.columns);
+          Op::template loadColumn<Op::V>(columns[c], work[0].place, i);
       });
   }
   template <int E> FW_INLINE void columnOf(VectorColumn &column, int u, int c, u32 i) const {
     if constexpr (Op::EARLY)
       column = columns[c];
     else if constexpr (Op::COLUMN_PHASES >> E & 1)
-      Op::template loadColumn<Op::V>(column, work[u].place, i, work[u].span.columns);
+      Op::template loadColumn<Op::V>(column, work[u].place, i);
   }
   template <int E> FW_INLINE void columnOf(SingleColumn &column, int u, u32 i) const {
     if constexpr (Op::COLUMN_PHASES >> E & 1)
-      Op::template loadColumn<1>(column, work[u].place, i, work[u].span.columns);
+      Op::template loadColumn<1>(column, work[u].place, i);
   }
 
   /// The elements of a step, into their rows' references.
@@ -218,9 +242,10 @@ template <class Op> struct RowThread {
 
   /// The elements of a step, into their rows' partials.
   template <int E> FW_INLINE void map(u32 step, RowPartial<Op, E> (&partials)[U]) {
-    if constexpr (Op::template Reference<E>::COUNT > 0)
+    if constexpr (Op::template Reference<E>::COUNT > 0) {
       refer<E>(step, partials);
-    else
+      refresh();
+    } else
 #pragma unroll
       for (int u = 0; u < U; ++u)
         partials[u].own = rows[u];
@@ -265,8 +290,8 @@ template <class Op> struct RowThread {
     }
   }
 
-  /// A compiler that sees the same words decoded on both sides of an exchange keeps the numbers, in
-  /// twice the registers. Behind this they are other words to it.
+  /// A compiler that sees the same words decoded twice, about a reference or on both sides of an
+  /// exchange, keeps the numbers, in twice the registers. Behind this they are other words to it.
   FW_INLINE void refresh() {
     if constexpr (Op::HOLDS && Op::FRESH) {
       static_assert(sizeof(Vector) % 4 == 0, "words of four bytes");

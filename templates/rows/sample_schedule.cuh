@@ -10,7 +10,7 @@
 #define FW_ROWS_SCHEDULE                                                                           \
   V = 8, VECTORS = 4, STEPS = 1, THREADS = 128, BLOCKS = 6, THREADS_PER_ROW = 32,                  \
   ROWS_PER_THREAD = 1, COLUMNS = 1024
-#define FW_ROWS_FLAGS ALIGNED = true, HOLDS = true, EARLY = false, FRESH = false, LINED = false
+#define FW_ROWS_FLAGS ALIGNED = true, HOLDS = true, EARLY = false, FRESH = true, LINED = false
 #define FW_ROWS_INDEX fw::u32
 #define FW_ROWS_IN fw::bf16
 #define FW_ROWS_OUT fw::bf16

@@ -37,11 +37,11 @@ struct Op : SampleSchedule {
 
   static FW_INLINE Uniform uniform(const Real *scalars) { return {scalars[0]}; }
   static FW_INLINE void begin(const Place &, const Uniform &, Row &) {}
-  template <int E, int W>
-  static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, fw::u64 policy) {
+  template <int E, int W, class Policy>
+  static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, Policy policy) {
     fw::load<W>(in.x, fw::pointer<X>(place.pointers, 0), i, policy);
   }
-  template <int W> static FW_INLINE void loadColumn(Column<W> &, const Place &, fw::u32, fw::u32) {}
+  template <int W> static FW_INLINE void loadColumn(Column<W> &, const Place &, fw::u32) {}
   template <int E, int W>
   static FW_INLINE void refer(In<W> &in, const Column<W> &, const Row &, const Uniform &u,
                               Reference<E> &reference) {

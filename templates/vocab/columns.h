@@ -48,64 +48,46 @@ template <int W, class T> FW_INLINE void loadColumn(Raw<T, W> &out, const T *bas
   loadColumnWords(out.words, reinterpret_cast<u64>(base) + static_cast<u64>(i) * sizeof(T));
 }
 
-/// `words` of two neighbouring granules, from byte `shift` on; 0 < shift < 4 * N.
+/// `words` of two neighbouring granules, from byte `shift` on; shift < 4 * N.
 template <int N> FW_INLINE void takeShifted(u32 (&out)[N], u32 (&words)[2 * N], u32 shift) {
 #pragma unroll
-  for (u32 by = N / 2; by > 0; by /= 2)
-    if (shift & 4 * by)
+  for (u32 by = N / 2; by > 0; by /= 2) {
+    const bool isFar = shift & 4 * by;
 #pragma unroll
-      for (u32 k = 0; k + by < 2 * N; ++k)
-        words[k] = words[k + by];
+    for (u32 k = 0; k + by < 2 * N; ++k)
+      words[k] = isFar ? words[k + by] : words[k];
+  }
   const u32 bits = shift % 4 * 8;
 #pragma unroll
   for (int k = 0; k < N; ++k)
     out[k] = static_cast<u32>((static_cast<u64>(words[k + 1]) << 32 | words[k]) >> bits);
 }
 
-/// Elements [i, i + W) of `count` that stand at `base` on no boundary but their own. What lies in
-/// two neighbouring granules of the access is read as two and shifted; at the array's end, where a
-/// granule would reach beyond, element by element. Before its start a granule stays in the memory
-/// that the array was taken from, which begins on a boundary.
-template <int W, class T>
-FW_INLINE void loadColumnShifted(Raw<T, W> &out, const T *base, u32 i, u32 count) {
+/// Elements [i, i + W) of an array that stand at `base` on no boundary but their own: the two
+/// granules of the access that hold them, shifted, without a branch. So W more elements than these
+/// must lie in the array; before its start a granule stays in the memory that the array was taken
+/// from, which begins on a boundary.
+template <int W, class T> FW_INLINE void loadColumnShifted(Raw<T, W> &out, const T *base, u32 i) {
   constexpr u32 BYTES = Raw<T, W>::BYTES;
-  using Word = typename Raw<T, W>::Word;
   if constexpr (W == 1) {
     loadColumn<W>(out, base, i);
+  } else if constexpr (BYTES < 4) {
+    static_assert(BYTES == 2 && sizeof(T) == 1, "two bytes in one word");
+    Raw<T, 1> low, high;
+    loadColumn<1>(low, base, i);
+    loadColumn<1>(high, base, i + 1);
+    out.words[0] = static_cast<u16>(low.words[0] | high.words[0] << 8);
   } else {
-    const u64 begin = reinterpret_cast<u64>(base), at = begin + static_cast<u64>(i) * sizeof(T);
+    constexpr int N = BYTES / 4;
+    const u64 at = reinterpret_cast<u64>(base) + static_cast<u64>(i) * sizeof(T);
     const u32 shift = static_cast<u32>(at % BYTES);
-    const u64 granule = at - shift, end = begin + static_cast<u64>(count) * sizeof(T);
-    if (shift == 0) {
-      loadColumnWords(out.words, at);
-    } else if (BYTES < 4 || granule + 2 * BYTES > end) {
-      constexpr int PER_WORD = sizeof(Word) / sizeof(T) == 0 ? 1 : sizeof(Word) / sizeof(T);
-      constexpr int WORDS_EACH = sizeof(T) / sizeof(Word) == 0 ? 1 : sizeof(T) / sizeof(Word);
+    u32 low[N], high[N], words[2 * N];
+    loadColumnWords(low, at - shift);
+    loadColumnWords(high, at - shift + BYTES);
 #pragma unroll
-      for (int k = 0; k < Raw<T, W>::WORDS; ++k)
-        out.words[k] = 0;
-#pragma unroll
-      for (int k = 0; k < W; ++k) {
-        Raw<T, 1> one;
-        loadColumn<1>(one, base, i + k);
-        if constexpr (PER_WORD == 1)
-#pragma unroll
-          for (int part = 0; part < WORDS_EACH; ++part)
-            out.words[k * WORDS_EACH + part] = one.words[part];
-        else
-          out.words[k / PER_WORD] |=
-              static_cast<Word>(static_cast<u32>(one.words[0]) << k % PER_WORD * 8 * sizeof(T));
-      }
-    } else if constexpr (BYTES >= 4) {
-      constexpr int N = BYTES / 4;
-      u32 low[N], high[N], words[2 * N];
-      loadColumnWords(low, granule);
-      loadColumnWords(high, granule + BYTES);
-#pragma unroll
-      for (int k = 0; k < N; ++k)
-        words[k] = low[k], words[N + k] = high[k];
-      takeShifted(out.words, words, shift);
-    }
+    for (int k = 0; k < N; ++k)
+      words[k] = low[k], words[N + k] = high[k];
+    takeShifted(out.words, words, shift);
   }
 }
 
@@ -116,11 +98,11 @@ template <int W, class T> FW_INLINE void loadColumn(ColumnRaw<T, W> &out, const 
     loadColumn<PART>(out.parts[k], base, i + k * PART);
 }
 template <int W, class T>
-FW_INLINE void loadColumnShifted(ColumnRaw<T, W> &out, const T *base, u32 i, u32 count) {
+FW_INLINE void loadColumnShifted(ColumnRaw<T, W> &out, const T *base, u32 i) {
   constexpr int PART = ColumnRaw<T, W>::PART;
 #pragma unroll
   for (int k = 0; k < W / PART; ++k)
-    loadColumnShifted<PART>(out.parts[k], base, i + k * PART, count);
+    loadColumnShifted<PART>(out.parts[k], base, i + k * PART);
 }
 
 } // namespace fw

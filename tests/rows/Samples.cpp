@@ -113,7 +113,7 @@ Result<void> setField(Spec &spec, const std::string &key, const std::string &val
   else if (key == "fast")
     spec.fast = number;
   else if (key == "causal")
-    spec.causal = number;
+    spec.causal = spec.facts.bounded = number;
   else if (key == "wide_index")
     spec.wideIndex = number;
   else
@@ -142,10 +142,12 @@ Result<Spec> parseSpec(std::string_view line) {
 
 Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
   using target::Limit;
-  const passes::RowsLimits limits{
-      target::limit(arch, Limit::registers_per_sm),
-      target::limit(arch, Limit::registers_per_thread), target::limit(arch, Limit::threads_per_sm),
-      target::limit(arch, Limit::threads_per_block), target::limit(arch, Limit::blocks_per_sm)};
+  const passes::RowsLimits limits{target::limit(arch, Limit::registers_per_sm),
+                                  target::limit(arch, Limit::registers_per_thread),
+                                  target::limit(arch, Limit::threads_per_sm),
+                                  target::limit(arch, Limit::threads_per_block),
+                                  target::limit(arch, Limit::blocks_per_sm),
+                                  target::limit(arch, Limit::shared_bytes_per_sm)};
   const passes::RowsWork work = workOf(spec);
   Result<passes::RowsSchedule> schedule =
       passes::scheduleRows(work, spec.facts, limits, spec.overrides);
@@ -190,7 +192,7 @@ std::string describe(const Sample &sample) {
       << ", \"shared_bytes\": " << sample.sharedBytes << ", \"schedule\": \"T" << s.threadsPerRow
       << "x" << s.vectors << " L" << s.steps << " U" << s.rowsPerThread << " V" << s.vec << " b"
       << s.blocksPerSm << " t" << s.threads << (s.keep == passes::Keep::reread ? " reread" : "")
-      << (s.weightEarly ? " early" : "") << (s.fresh ? " fresh" : "")
+      << (s.weightEarly ? " early" : "") << (s.fresh ? " fresh" : "") << (s.lined ? " lined" : "")
       << "\", \"estimated_registers\": " << sample.registers
       << ", \"fixed\": " << !sample.spec.overrides.empty();
   return out.str();

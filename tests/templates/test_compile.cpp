@@ -122,6 +122,86 @@ TEST_F(Compile, SampleOfNormLastBlock) {
   }
 }
 
+/// Of a sample of pattern rows: streams that are read and written, and operands of columns.
+struct RowSample {
+  const char *name;
+  unsigned loads, columns;
+};
+
+TEST_F(Compile, SamplesOfRow) {
+  constexpr RowSample samples[] = {{"rms_norm", 1, 1},          {"layer_norm", 1, 2},
+                                   {"softmax", 1, 0},           {"softmax_backward", 2, 0},
+                                   {"rms_norm_backward", 2, 1}, {"centred", 1, 0}};
+  for (const target::Arch *arch : archs())
+    for (const RowSample &sample : samples) {
+      const std::string file = "rows/" + std::string(sample.name) + "_sample.cuh";
+      const jit::CompiledKernel kernel = compile(textFor(*arch, {file}), *arch);
+      const std::string where = std::string(arch->name) + " " + sample.name;
+      ASSERT_EQ(kernel.resources.size(), 1u) << where << kernel.log;
+      const jit::KernelResources &use = kernel.resources[0];
+      printf("  %-7s %-17s %d registers\n", arch->name, sample.name, use.registers);
+      EXPECT_EQ(use.spillBytes, 0) << where;
+      EXPECT_EQ(use.stackBytes, 0) << where;
+      EXPECT_LE(use.registers, 85) << where; // six blocks of 128 threads
+      EXPECT_EQ(occurrences(kernel.log, "warning"), 0u) << kernel.log;
+
+      // A row of 1024 columns in a warp: four vectors of 16 bytes a thread of each stream, asked
+      // for once; one exchange by shuffles, and no barrier.
+      const bool hasPolicy = target::has(*arch, target::Feature::l2_policy);
+      const std::string hint = hasPolicy ? "ld.global.L2::cache_hint." : "ld.global.";
+      EXPECT_EQ(occurrences(kernel.ptx, hint + "v4.u32"), 4u * sample.loads) << where;
+      EXPECT_GE(occurrences(kernel.ptx, "ld.global.nc.v4.u32"), 4u * sample.columns) << where;
+      EXPECT_EQ(occurrences(kernel.ptx, "st.global.v4.u32"), 4u) << where;
+      EXPECT_GE(occurrences(kernel.ptx, "shfl.sync.bfly.b32"), 5u) << where;
+      EXPECT_EQ(occurrences(kernel.ptx, "bar.sync"), 0u) << where;
+      EXPECT_EQ(occurrences(kernel.ptx, "barrier.sync"), 0u) << where;
+      EXPECT_FALSE(std::regex_search(kernel.ptx,
+                                     std::regex("\\b(ld|st)\\.(v[24]\\.)?[busf](8|16|32|64)\\b")))
+          << where;
+    }
+}
+
+/// What the vocabulary of pattern rows must become.
+TEST_F(Compile, InstructionsOfRows) {
+  const std::string body = "  fw::Raw<fw::bf16, 8> raw, column;\n"
+                           "  fw::load<8>(raw, (const fw::bf16 *)x, 8 * i, fw::Again{policy});\n"
+                           "  fw::load<8>(raw, (const fw::bf16 *)x, 8 * i, fw::Last{});\n"
+                           "  fw::loadColumnShifted<8>(column, (const fw::bf16 *)w, 8 * i);\n"
+                           "  float y[8];\n"
+                           "  for (int k = 0; k < 8; ++k)\n"
+                           "    y[k] = fw::get(raw, k) * fw::get(column, k);\n"
+                           "  fw::Accumulators<float, fw::Sum> sum;\n"
+                           "  sum.values[0] = fw::fast::exp2(y[0]) + fw::fast::reciprocal(y[1]);\n"
+                           "  fw::mergeLanes<32>(sum);\n"
+                           "  y[0] = sum.values[0];\n"
+                           "  fw::pack(raw, y);\n"
+                           "  fw::store<8>(raw, (fw::bf16 *)x, 8 * i);\n";
+  for (const target::Arch *arch : archs()) {
+    const jit::CompiledKernel kernel =
+        compile(textFor(*arch, {"vocab/columns.h", "vocab/lanes.h", "vocab/math_fast.h",
+                                "vocab/pack.h", "vocab/reread.h"}) +
+                    "extern \"C\" __global__ void k(void *x, const void *w, fw::u64 policy) {\n"
+                    "  const fw::u32 i = threadIdx.x;\n" +
+                    body + "}\n",
+                *arch);
+    const bool hasPolicy = target::has(*arch, target::Feature::l2_policy);
+    const std::string hint = hasPolicy ? ".L2::cache_hint" : "";
+    const auto count = [&](const std::string &part) { return occurrences(kernel.ptx, part); };
+    EXPECT_EQ(count("ld.global.L1::evict_last" + hint + ".v4.u32"), 1u) << arch->name;
+    EXPECT_EQ(count("ld.global.L1::evict_first" + hint + ".v4.u32"), 1u) << arch->name;
+    // Two granules, asked for before any branch.
+    EXPECT_EQ(count("ld.global.nc.v4.u32"), 2u) << arch->name;
+    EXPECT_LT(kernel.ptx.rfind("ld.global.nc"), kernel.ptx.find("\tbra ")) << arch->name;
+    EXPECT_LT(kernel.ptx.rfind("ld.global.nc"), kernel.ptx.find(" bra ")) << arch->name;
+    EXPECT_EQ(count("shfl.sync.bfly.b32"), 5u) << arch->name;
+    EXPECT_EQ(count("ex2.approx.ftz.f32"), 1u) << arch->name;
+    EXPECT_EQ(count("rcp.approx.ftz.f32"), 1u) << arch->name;
+    if (target::has(*arch, target::Feature::bf16_convert))
+      EXPECT_EQ(count("cvt.rn.bf16x2.f32"), 4u) << arch->name;
+    EXPECT_EQ(count("st.global.v4.u32"), 1u) << arch->name;
+  }
+}
+
 /// A kernel that applies `body` to x[i].
 std::string kernelText(const target::Arch &arch, std::vector<std::string_view> files,
                        const std::string &type, const std::string &body) {

@@ -13,9 +13,11 @@
 #include "compiler/target/Target.h"
 #include "templates/Templates.h"
 #include "templates/vocab/bf16.h"
+#include "templates/vocab/columns.h"
 #include "templates/vocab/f16.h"
 #include "templates/vocab/fp8.h"
 #include "templates/vocab/math.h"
+#include "templates/vocab/pack.h"
 
 namespace {
 
@@ -46,7 +48,29 @@ FW_SHARED_TEXT(
       return x == x ? fw::bitCast<fw::u64>(x) : 0x7FF8000000000000u;
     } FW_INLINE fw::u64 word(fw::u8 x) { return x; } FW_INLINE fw::u64 word(fw::u16 x) {
       return x;
-    } FW_INLINE fw::u64 word(bool x) { return x; })
+    } FW_INLINE fw::u64 word(bool x) { return x; } FW_INLINE fw::u64 word(fw::u32 x) { return x; }
+    /* Two numbers packed at once, one put beside another, and words of two granules shifted. */
+    template <class T>
+    FW_INLINE fw::u32 packed(float x, float y) {
+      fw::Raw<T, 2> raw;
+      const float both[2] = {x, y};
+      fw::pack(raw, both);
+      return raw.words[0];
+    } template <class T>
+    FW_INLINE fw::u32 putBeside(float x, float y) {
+      fw::Raw<T, 2> raw;
+      const float both[2] = {x, x};
+      fw::pack(raw, both);
+      fw::put(raw, 1, y);
+      return raw.words[0];
+    } FW_INLINE fw::u32 shifted(fw::u32 seed, fw::u32 by) {
+      fw::u32 words[8];
+      fw::u32 out[4];
+      for (fw::u32 k = 0; k < 8; ++k)
+        words[k] = static_cast<fw::u32>(mixed(seed + k));
+      fw::takeShifted(out, words, by);
+      return out[0] ^ out[1] * 3 ^ out[2] * 5 ^ out[3] * 7;
+    })
 
 const char *const rows[] = {
 #define FW_TWIN(...) #__VA_ARGS__,
@@ -65,7 +89,8 @@ template <class Visit> void evaluateTwins(unsigned i, Visit visit) {
 }
 
 std::string kernelText(const fw::target::Arch &arch) {
-  const std::string_view files[] = {"vocab/math.h", "vocab/bf16.h", "vocab/f16.h", "vocab/fp8.h"};
+  const std::string_view files[] = {"vocab/math.h", "vocab/bf16.h",    "vocab/f16.h",
+                                    "vocab/fp8.h",  "vocab/columns.h", "vocab/pack.h"};
   const std::string vocabulary = *fw::templates::assemble(files);
   std::string text;
   for (std::string name : fw::templates::featuresAsked(vocabulary))

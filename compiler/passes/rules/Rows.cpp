@@ -10,24 +10,33 @@ namespace {
 // with.
 constexpr int64_t kVectorBytes = 16, kLineBytes = 128;
 constexpr int64_t kWarp = 32;
-// Measured on one H200 (docs/rationale/rows-schedule.md): an SM wants this much asked for at a
-// time, and a thread two vectors of each stream once rows have enough of them for a warp.
-constexpr int64_t kBytesInFlight = 49152;
-constexpr int64_t kVectors = 2, kMostVectors = 8;
-// Rows of more vectors than this many threads take two of each get more of them in each thread, and
-// rows of more bytes than a thread can hold are read again.
-constexpr int64_t kMostThreads = 512, kWideThreads = 1024;
-constexpr int64_t kHeldBytes = 64, kMoreHeldBytes = 128;
+// Measured on one H200 (docs/rationale/rows-schedule.md). A thread of kRegisters asks for so many
+// bytes of a row at a time: more where not every place of a row is read, as less is in flight then.
+constexpr int64_t kRegisters = 64;
+constexpr int64_t kBytes = 64, kUnevenBytes = 128;
+constexpr int64_t kRereadVectors = 4;
+// Lanes without a vector that are worth no other cut.
+constexpr double kIdle = 0.125;
+// What can be held in kRegisters beside the work on it.
+constexpr int64_t kHeldBytes = 128;
+// Blocks of an SM that stay busy while another waits for its threads. Where rows leave fewer, each
+// thread holds as much as it can.
+constexpr int64_t kBlocks = 4;
+// The part of an SM's near memory that rows which are read again may fill: the rest is what is
+// stored, and what all rows share.
+constexpr int64_t kNearParts = 8, kNearRows = 5;
 // Blocks of fewer threads would be so many that their number is the limit.
-constexpr int64_t kLeastThreads = 256;
+constexpr int64_t kLeastThreads = 128;
 // Rows of fewer vectors than this are not worth a head and a tail: elements go one by one.
 constexpr int64_t kLeastVectors = 4;
 // Rows of fewer lines than this do not start with one.
-constexpr int64_t kLeastLines = 32;
+constexpr int64_t kLeastLines = 8;
 // Counters, addresses within a row, and temporaries.
 constexpr int64_t kBodyRegisters = 22;
-// Rows that take fewer rows at a time than this many vectors of shared operands share them.
-constexpr int64_t kAnyThreads = 256;
+// The estimate is from above: so much too many do not cost a block.
+constexpr int64_t kSpare = 16;
+// Of rows of any width.
+constexpr int64_t kAnyThreads = 256, kAnyVectors = 2;
 
 Error usage(std::string text, std::string remedy) {
   return {.code = Code::USAGE, .text = std::move(text), .remedy = std::move(remedy)};
@@ -82,21 +91,18 @@ int64_t ruleVec(const RowsWork &work, const RowsFacts &facts) {
   return 1;
 }
 
-/// Whether a warp's accesses start with a line of memory: not where the places that stay empty for
-/// that would be many of the row's.
-bool ruleLined(const RowsWork &work, const RowsFacts &facts, int64_t vec) {
-  const int64_t line = kLineBytes / (vec * widest(work));
-  return !facts.aligned && vec > 1 &&
-         (facts.columns == 0 || facts.columns / vec >= kLeastLines * line);
+/// Whether operands of columns stand on no boundary of the rows' vectors.
+bool isShifted(const RowsWork &work, const RowsFacts &facts, int64_t vec) {
+  return !facts.aligned && vec > 1 && !work.shared.empty();
 }
 
-/// Whether all that a thread loads of a row can stay in its registers, `threads` of them a row.
-bool isHeld(const RowsWork &work, int64_t vec, int64_t vectors, int64_t threads) {
-  const auto isLoaded = [](const ElementsStream &stream) { return stream.loaded; };
-  const bool isLight = work.values == 1 && work.shared.size() <= 1 &&
-                       std::ranges::count_if(work.streams, isLoaded) == 1;
-  const bool isMore = isLight || threads <= kLeastThreads;
-  return vectors * loadedWords(work, vec) * 4 <= (isMore ? kMoreHeldBytes : kHeldBytes);
+/// Whether a warp's accesses start with a line of memory: not where the places that stay empty for
+/// that would be many of the row's, nor where threads shift operands of columns, which takes longer
+/// than the accesses.
+bool ruleLined(const RowsWork &work, const RowsFacts &facts, int64_t vec) {
+  const int64_t line = kLineBytes / (vec * widest(work));
+  return !facts.aligned && vec > 1 && work.shared.empty() &&
+         (facts.columns == 0 || facts.columns / vec >= kLeastLines * line);
 }
 
 struct Shape {
@@ -104,43 +110,65 @@ struct Shape {
   Keep keep;
 };
 
-/// How bad a cut of a row is: the share of its places that stay empty, and a little for every
-/// vector a thread has more or less than kVectors.
-double costOf(const Shape &shape, int64_t places) {
-  const double all = double(shape.threadsPerRow * shape.vectors * shape.steps);
-  return double(all - places) / all + 0.04 * double(std::abs(shape.vectors - kVectors));
-}
+double idleShare(int64_t places, int64_t room) { return double(room - places) / double(room); }
 
-/// Rows of a known width, held where their threads have registers for them and read again in
-/// several steps else.
-Shape shapeOf(const RowsWork &work, int64_t places, int64_t vec, const RowsLimits &limits) {
-  const int64_t most = std::min(kMostThreads, limits.threadsPerBlock);
-  const int64_t wide = std::min(kWideThreads, limits.threadsPerBlock);
-  Shape best{0, 0, 0, Keep::registers};
-  for (int64_t threads : {most, wide}) {
-    const int64_t least = places < kWarp ? 1 : kVectors;
-    for (int64_t vectors = least; vectors <= kMostVectors; ++vectors) {
-      Shape shape{threadsFor(places, vectors), vectors, 1, Keep::registers};
-      shape.vectors = divideUp(std::max<int64_t>(places, 1), shape.threadsPerRow);
-      if (shape.threadsPerRow <= threads && isHeld(work, vec, shape.vectors, shape.threadsPerRow) &&
-          (!best.threadsPerRow || costOf(shape, places) < costOf(best, places)))
-        best = shape;
+/// A row in registers: `wanted` vectors a thread, or more of them, up to `most`, where that leaves
+/// fewer lanes idle. Fewer would leave less in flight.
+Shape heldShape(int64_t places, int64_t wanted, int64_t most) {
+  Shape best{0, 0, 1, Keep::registers};
+  double least = 1;
+  for (int64_t vectors = wanted; vectors <= most && least > kIdle; ++vectors) {
+    const int64_t threads = threadsFor(places, vectors), each = divideUp(places, threads);
+    if (const double idle = idleShare(places, threads * each); idle < least) {
+      best = {threads, each, 1, Keep::registers};
+      least = idle;
     }
-    if (best.threadsPerRow)
-      return best;
   }
-  const int64_t steps = divideUp(places, most * kVectors);
-  return {threadsFor(places, steps * kVectors), kVectors, steps, Keep::reread};
+  return best;
 }
 
-/// As many blocks as have the bytes in flight that an SM wants, and registers for them.
+/// A row that is read again, in steps of about `wanted` vectors a thread, by threads that fill the
+/// SM with `rows` rows.
+Shape rereadShape(int64_t places, int64_t wanted, int64_t rows, int64_t threads) {
+  const int64_t perRow = std::max(threads / rows / kWarp, int64_t(1)) * kWarp;
+  const int64_t steps = divideUp(places, perRow * wanted);
+  return {perRow, divideUp(places, perRow * steps), steps, Keep::reread};
+}
+
+/// Rows of a known width: held where the threads of an SM can, and read again from near memory
+/// else, by as many blocks as have their rows there.
+Shape shapeOf(const RowsWork &work, const RowsFacts &facts, int64_t places, int64_t vec,
+              const RowsLimits &limits) {
+  const int64_t words = std::max<int64_t>(loadedWords(work, vec), 1);
+  const bool isUneven = !facts.aligned || facts.bounded;
+  const int64_t most = std::max<int64_t>(kHeldBytes / 4 / words, 1);
+  const int64_t wanted =
+      std::clamp<int64_t>((isUneven ? kUnevenBytes : kBytes) / 4 / words, 1, most);
+  const int64_t threads = std::min(limits.registersPerSm / kRegisters, limits.threadsPerSm);
+  if (const Shape held = heldShape(places, wanted, most); held.threadsPerRow * kBlocks <= threads)
+    return held;
+  if (const Shape held = heldShape(places, most, most); held.threadsPerRow * 2 <= threads)
+    return held;
+  // A block that has the SM to itself waits for its row. Reading it again while it stores is
+  // faster, as long as it stays near, unless the work on it is more than a sum or its pieces need
+  // care.
+  const int64_t mostThreads = std::min(threads, limits.threadsPerBlock);
+  const int64_t near = limits.sharedPerSm * kNearRows / kNearParts / (places * words * 4);
+  const Shape reread =
+      rereadShape(places, std::min(kRereadVectors, most), std::max<int64_t>(near, 1), mostThreads);
+  const bool isBetterReread = near > 0 && !isUneven && work.values == 1 && reread.steps > 1;
+  const int64_t least = divideUp(places, mostThreads);
+  return least <= most && !isBetterReread ? heldShape(places, least, least) : reread;
+}
+
+/// As many blocks as leave each thread the registers that it needs.
 int64_t ruleBlocks(const RowsWork &work, const RowsLimits &limits, const RowsSchedule &schedule) {
-  const int64_t wanted = divideUp(
-      kBytesInFlight, std::max<int64_t>(1, bytesInFlight(work, schedule)) * schedule.threads);
-  const int64_t registers = std::min(estimateRegisters(work, schedule), limits.registersPerThread);
+  const int64_t estimate = estimateRegisters(work, schedule);
+  const int64_t registers =
+      estimate <= kRegisters + kSpare ? kRegisters : std::min(estimate, limits.registersPerThread);
   const int64_t byRegisters = limits.registersPerSm / (registers * schedule.threads);
   const int64_t most = std::min(limits.threadsPerSm / schedule.threads, limits.blocksPerSm);
-  return std::clamp(std::min(wanted, byRegisters), int64_t(1), most);
+  return std::clamp(byRegisters, int64_t(1), most);
 }
 
 Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t places,
@@ -187,9 +215,11 @@ Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t
 
 } // namespace
 
-int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestOfLined) {
-  const int64_t line = widestOfLined ? kLineBytes / (vec * widestOfLined) : 1;
-  return facts.columns / vec + line - 1;
+int64_t placesOf(const RowsWork &work, const RowsFacts &facts, int64_t vec, bool isLined) {
+  const int64_t line = isLined ? kLineBytes / (vec * widest(work)) : 1;
+  // The last vector of a row whose operands of columns are shifted goes element by element.
+  const int64_t cut = isShifted(work, facts, vec) && facts.columns >= vec ? 1 : 0;
+  return facts.columns / vec - cut + line - 1;
 }
 
 int64_t bytesInFlight(const RowsWork &work, const RowsSchedule &schedule) {
@@ -208,35 +238,43 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
   RowsSchedule schedule{};
   schedule.vec = overrideOr(overrides, "vec", ruleVec(work, facts));
   schedule.lined = overrideOr(overrides, "lined", ruleLined(work, facts, schedule.vec));
-  const int64_t places = placesOf(facts, schedule.vec, schedule.lined ? widest(work) : 0);
-  Shape shape = facts.columns == 0 ? Shape{kAnyThreads, kVectors, 0, Keep::reread}
-                                   : shapeOf(work, places, schedule.vec, limits);
+  const int64_t places = std::max<int64_t>(placesOf(work, facts, schedule.vec, schedule.lined), 1);
+  const Shape shape = facts.columns == 0 ? Shape{kAnyThreads, kAnyVectors, 0, Keep::reread}
+                                         : shapeOf(work, facts, places, schedule.vec, limits);
   schedule.threadsPerRow = overrideOr(overrides, "threads_per_row", shape.threadsPerRow);
   schedule.keep =
       overrideOr(overrides, "keep", shape.keep == Keep::reread) ? Keep::reread : Keep::registers;
   const bool isFixed = schedule.threadsPerRow != shape.threadsPerRow || overrides.count("keep");
-  const int64_t atOnce = divideUp(std::max<int64_t>(places, 1), schedule.threadsPerRow);
+  const int64_t atOnce = divideUp(places, schedule.threadsPerRow);
   const int64_t ruleVectors = !isFixed                           ? shape.vectors
                               : schedule.keep == Keep::registers ? atOnce
-                                                                 : std::min(atOnce, kVectors);
-  schedule.vectors = overrideOr(overrides, "vectors", std::max<int64_t>(ruleVectors, 1));
-  schedule.steps =
-      facts.columns == 0 ? 0
-      : schedule.keep == Keep::registers
-          ? 1
-          : divideUp(std::max<int64_t>(places, 1), schedule.threadsPerRow * schedule.vectors);
+                                                                 : std::min(atOnce, kAnyVectors);
+  schedule.vectors = overrideOr(overrides, "vectors", ruleVectors);
+  schedule.steps = facts.columns == 0 ? 0
+                   : schedule.keep == Keep::registers
+                       ? 1
+                       : divideUp(places, schedule.threadsPerRow * schedule.vectors);
   schedule.rowsPerThread = overrideOr(overrides, "rows_per_thread", 1);
   const int64_t groups = std::max<int64_t>(1, kLeastThreads / schedule.threadsPerRow);
   schedule.threads =
       overrideOr(overrides, "threads", divideUp(schedule.threadsPerRow * groups, kWarp) * kWarp);
-  const bool early = schedule.steps == 1 && schedule.vectors * schedule.rowsPerThread <= kVectors;
-  schedule.weightEarly =
-      !overrideOr(overrides, "weight", !(early && !work.shared.empty() && facts.aligned));
+  // Beside a row of few vectors there are registers for them; otherwise they would be spilled.
+  const bool early = schedule.steps == 1 && !work.shared.empty() && facts.aligned &&
+                     bytesInFlight(work, schedule) < kBytes;
+  schedule.weightEarly = !overrideOr(overrides, "weight", !early);
   schedule.fresh = overrideOr(overrides, "fresh", 0);
   schedule.blocksPerSm = overrideOr(overrides, "blocks_per_sm", ruleBlocks(work, limits, schedule));
   if (auto legal = check(schedule, facts, places, work, limits); !legal)
     return legal.takeError();
   return schedule;
+}
+
+std::optional<RowsSchedule> decodedAgain(const RowsSchedule &schedule) {
+  if (schedule.fresh || schedule.keep == Keep::reread)
+    return std::nullopt;
+  RowsSchedule other = schedule;
+  other.fresh = true;
+  return other;
 }
 
 } // namespace fw::passes

@@ -2,6 +2,8 @@
 // of a row, its streams, what is kept of it and the limits of an arch.
 #pragma once
 
+#include <optional>
+
 #include "compiler/passes/rules/Elements.h"
 
 namespace fw::passes {
@@ -22,6 +24,7 @@ struct RowsFacts {
                         ///< off such by the same number of elements in all of them
   bool together = true; ///< the streams meet boundaries at the same columns; else elements go one
                         ///< by one
+  bool bounded = false; ///< rows have columns that are not read
 };
 
 struct RowsLimits {
@@ -30,6 +33,7 @@ struct RowsLimits {
   int64_t threadsPerSm;
   int64_t threadsPerBlock;
   int64_t blocksPerSm;
+  int64_t sharedPerSm; ///< about what the first cache can hold
 };
 
 enum class Keep { registers, reread };
@@ -55,8 +59,8 @@ int64_t estimateRegisters(const RowsWork &work, const RowsSchedule &schedule);
 int64_t bytesInFlight(const RowsWork &work, const RowsSchedule &schedule);
 
 /// Vector places of a row: its whole vectors and, where it is lined, those that may stay empty
-/// before them. `widestOfLined`: bytes of the widest stream, 0 where it is not.
-int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestOfLined);
+/// before them.
+int64_t placesOf(const RowsWork &work, const RowsFacts &facts, int64_t vec, bool isLined);
 
 /// The schedule for such rows on such an arch. What `overrides` fix stays (threads, vec, vectors,
 /// threads_per_row, rows_per_thread, blocks_per_sm; keep: 0 registers, 1 reread; weight: 0 early,
@@ -64,5 +68,9 @@ int64_t placesOf(const RowsFacts &facts, int64_t vec, int64_t widestOfLined);
 Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
                                   const RowsLimits &limits,
                                   const ScheduleOverrides &overrides = {});
+
+/// The other candidate for a kernel that spills: what is held is decoded again instead of kept.
+/// Nothing where that is so already, or nothing is held.
+std::optional<RowsSchedule> decodedAgain(const RowsSchedule &schedule);
 
 } // namespace fw::passes
