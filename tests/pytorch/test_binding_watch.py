@@ -225,7 +225,10 @@ def test_exchanged_tensors(context):
     check_step(work, 1)
     torch.utils.swap_tensors(work.parameters[0], torch.randn(4, 6))
     work.parameters[0].grad = torch.randn(4, 6)
-    check_left_out(work, 1)
+    if _C.torch_roads()["c_functions"]:
+        check_left_out(work, 1)
+    else:
+        check_step(work, 2)  # the object's address is asked for, whatever tensor it is
 
 
 def test_a_transposed_square(work):

@@ -111,15 +111,13 @@ PyObject *raise_versions(PyObject *module, PyObject *list) {
     return NULL;
   if (!PyList_Check(list))
     return PyErr_Format(PyExc_TypeError, "expected a list of tensors, got %R", list);
-  if (!has_tensors())
-    Py_RETURN_FALSE;
   const Py_ssize_t count = PyList_Size(list);
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *object = PyList_GetItem(list, i);
     if (!is_plain(object) && !PyType_IsSubtype(Py_TYPE(object), torch.tensor))
       return PyErr_Format(PyExc_TypeError, "expected a list of tensors, got %R in it", object);
-    if (!tensors.is_inference(tensor_in(object)))
+    if (has_tensors() && !tensors.is_inference(tensor_in(object)))
       tensors.raise_version(tensor_in(object));
   }
-  Py_RETURN_TRUE;
+  return PyBool_FromLong(has_tensors());
 }
