@@ -114,6 +114,8 @@ double StagedScalars::inputOf(const jit::ScalarInput &input, size_t row) const {
     return double(row);
   case Kind::Operand:
     return operandOf(input.index, row);
+  case Kind::AxisSize: // of ops over rows, which verify refuses
+    break;
   }
   return std::numeric_limits<double>::quiet_NaN(); // a record that its reader has checked has none
 }
