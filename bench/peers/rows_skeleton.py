@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""rows_skeleton.py FOLDER OUT [--elements 2^N] [--copies]: the sample ops of pattern `rows` on this machine's GPU.
+"""rows_skeleton.py FOLDER OUT [--elements N]: the sample ops of pattern `rows` on this machine's GPU, torch's beside them.
 
 FOLDER holds what `write_rows FOLDER ARCH FILE --cubins` wrote. Every kernel is checked against torch in
 f64 on the first and last rows, its output, poisoned before, for numbers everywhere, and timed as
-PERFORMANCE 0 says: a flush between launches, median of 21, beside cuMemcpyDtoD of the same bytes.
-OUT gets rows.json and the table rows.txt. Needs torch and the driver.
+PERFORMANCE 0 says: a flush between launches, median of 21, beside a copy of the same bytes on the device. torch's
+functions run eagerly on the same tensors (rms_norm_backward, of which torch has none for the input alone, and centred: by
+torch.compile). OUT gets rows.json and the table rows.txt. Needs torch and the driver.
 """
 import argparse
 import ctypes
 import json
 import math
-import statistics
 import struct
 import sys
 import time
@@ -18,16 +18,21 @@ from pathlib import Path
 
 import torch
 
-FLUSH, ROUNDS, CHECKED = 128 << 20, 21, 48
+from timing import FLUSH, Clock
+
+CHECKED = 48
 EVICT_LAST = 0x14F0000000000000
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
-# Operands in order: x (an input per element), w (per column), y (an output per element), r (per row).
-OPERANDS = {"rms_norm": "xwyr", "layer_norm": "xwwyrr", "softmax": "xy", "softmax_backward": "xxy"}
+# Operands in order: x (an input per element), w (per column), s (per row), y (an output per element), r (per row).
+OPERANDS = {"rms_norm": "xwyr", "layer_norm": "xwwyrr", "softmax": "xy", "softmax_backward": "xxy",
+            "rms_norm_backward": "xxwsy", "centred": "xy"}
 EPS, SCALE = 1e-5, 0.75
 
 
 def goal(op, columns, causal):
-    """Percent of a copy that PERFORMANCE asks for at 2^27 elements: its row, the least, the aim."""
+    """Percent of a copy that PERFORMANCE asks for at 2^27 elements: its row, the least, the aim; None: it names none."""
+    if op in ("rms_norm_backward", "centred"):
+        return None
     is_norm, is_layer, is_odd = op.endswith("norm"), op == "layer_norm", columns % 8 != 0
     if causal:
         return "P18", 85, 94
@@ -83,35 +88,14 @@ class Kernel:
              stream, self.arguments, None)
 
 
-class Clock:
-    def __init__(self, largest):
-        self.source, self.target = (torch.empty(largest, dtype=torch.uint8, device="cuda") for _ in range(2))
-        self.source.random_(0, 255)
-        self.copies = {}
+def centred(x):
+    about = x - x.mean(1, keepdim=True)
+    return SCALE * about / about.abs().amax(1, keepdim=True)
 
-    def time(self, work):
-        """Microseconds of work()."""
-        times = []
-        for _ in range(ROUNDS + 3):
-            self.target[:FLUSH].copy_(self.source[:FLUSH])
-            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda._sleep(400_000)
-            start.record()
-            work()
-            end.record()
-            end.synchronize()
-            times.append(start.elapsed_time(end) * 1000)
-        return statistics.median(times[3:])
 
-    def copy(self, moved):
-        """Microseconds of a copy of the same bytes, half read and half written."""
-        half = moved // 2
-        if half not in self.copies:
-            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-            target, source = ctypes.c_uint64(self.target.data_ptr()), ctypes.c_uint64(self.source.data_ptr())
-            self.copies[half] = self.time(
-                lambda: call("cuMemcpyDtoDAsync_v2", target, source, ctypes.c_size_t(half), stream))
-        return self.copies[half]
+def rms_norm_backward(x, dy, w, rstd):
+    rstd, scaled = rstd[:, None], w * dy
+    return SCALE * rstd * (scaled - x * rstd * rstd * (scaled * x).mean(1, keepdim=True))
 
 
 class Data:
@@ -122,15 +106,17 @@ class Data:
         generator = torch.Generator(device="cuda").manual_seed(columns)
         self.tensors, self.kinds = [], OPERANDS[op]
         for kind in self.kinds:
-            shape = {"x": (self.rows, columns), "y": (self.rows, columns), "w": (columns,), "r": (self.rows,)}[kind]
-            dtype = torch.float32 if kind == "r" else torch.bfloat16
+            shape = {"x": (self.rows, columns), "y": (self.rows, columns), "w": (columns,)}.get(kind, (self.rows,))
+            dtype = torch.float32 if kind in "rs" else torch.bfloat16
             made = torch.empty(shape, device="cuda", dtype=dtype)
             if kind in "xw":
                 made.normal_(generator=generator)
             self.tensors.append(made)
         if op == "softmax_backward":
             self.tensors[0].copy_(torch.softmax(self.tensors[0], dim=1))
-        self.strides = [columns * 2 if kind in "xy" else 4 if kind == "r" else 0 for kind in self.kinds]
+        if op == "rms_norm_backward":
+            self.tensors[3].copy_((self.tensors[0].float().square().mean(1) + EPS).rsqrt())
+        self.strides = [columns * 2 if kind in "xy" else 4 if kind in "rs" else 0 for kind in self.kinds]
         self.scalar = EPS if op in ("rms_norm", "layer_norm") else SCALE
         # What must move: behind the diagonal nothing is read.
         streams = sum(2 for kind in self.kinds if kind in "xy")
@@ -143,7 +129,12 @@ class Data:
 
     def expected(self, part):
         inputs = [tensor[part].double() if kind == "x" else tensor.double()
-                  for kind, tensor in zip(self.kinds, self.tensors) if kind in "xw"]
+                  for kind, tensor in zip(self.kinds, self.tensors) if kind in "xws"]
+        if self.op == "centred":
+            return [centred(inputs[0])]
+        if self.op == "rms_norm_backward":
+            x, dy, w, rstd = inputs
+            return [rms_norm_backward(x, dy, w, rstd[part])]
         if self.op == "rms_norm":
             x, w = inputs
             rstd = (x.square().mean(1) + EPS).rsqrt()
@@ -151,9 +142,9 @@ class Data:
         if self.op == "layer_norm":
             x, w, b = inputs
             mean = x.mean(1)
-            centred = x - mean[:, None]
-            rstd = (centred.square().mean(1) + EPS).rsqrt()
-            return [centred * rstd[:, None] * w + b, mean, rstd]
+            about = x - mean[:, None]
+            rstd = (about.square().mean(1) + EPS).rsqrt()
+            return [about * rstd[:, None] * w + b, mean, rstd]
         if self.op == "softmax":
             scaled = inputs[0] * SCALE
             if self.causal:
@@ -163,6 +154,26 @@ class Data:
             return [torch.softmax(scaled, dim=1)]
         y, dy = inputs
         return [SCALE * y * (dy - (y * dy).sum(1, keepdim=True))]
+
+    def peer(self):
+        """The same work by torch, of what it has: softmax without the scale, norms without what is saved."""
+        functional, columns = torch.nn.functional, (self.columns,)
+        inputs = [tensor for kind, tensor in zip(self.kinds, self.tensors) if kind in "xws"]
+        calls = {
+            "rms_norm": lambda: functional.rms_norm(inputs[0], columns, inputs[1], EPS),
+            "layer_norm": lambda: functional.layer_norm(inputs[0], columns, inputs[1], inputs[2], EPS),
+            "softmax": lambda: torch.softmax(inputs[0], dim=1),
+            "softmax_backward": lambda: torch._softmax_backward_data(inputs[1], inputs[0], 1, torch.bfloat16),
+        }
+        if self.causal:
+            return None
+        if self.op in calls:
+            return calls[self.op]
+        torch.compiler.reset()  # each width is compiled by itself
+        written = {"centred": centred, "rms_norm_backward": rms_norm_backward}[self.op]
+        compiled = torch.compile(lambda *given: written(*(t.float() for t in given)).to(torch.bfloat16), dynamic=False)
+        compiled(*inputs)
+        return lambda: compiled(*inputs)
 
     def poison(self):
         for tensor in self.outputs():
@@ -197,7 +208,7 @@ def main():
     torch.cuda.init()
     torch.zeros(1, device="cuda")
     elements = 1 << options.elements
-    clock = Clock(max(3 * elements, FLUSH))
+    clock = Clock(max(3 * elements, FLUSH), wait=400_000)
     rows, data, key = [], None, None
     kernels = json.loads((options.folder / "manifest.json").read_text())
     kernels.sort(key=lambda about: (about["op"], about["columns"], about["causal"], about["fixed"]))
@@ -210,6 +221,8 @@ def main():
             key, data = (about["op"], about["columns"], about["causal"]), None
             torch.cuda.empty_cache() if options.elements > 27 else None
             data = Data(about["op"], about["columns"], elements, about["causal"])
+            peer = data.peer()
+            torch_us = clock.time(peer) if peer else None
         kernel = Kernel(options.folder, about)
         kernel.bind([tensor.data_ptr() for tensor in data.tensors], data.strides, data.rows, data.scalar)
         data.poison()
@@ -218,24 +231,27 @@ def main():
         error = data.error()
         us = clock.time(kernel)
         kernel.unload()
-        percent = 100 * clock.copy(data.moved) / us
-        rows.append({**about, "us": us, "percent_of_copy": percent, "error": error, "elements": elements,
-                     "gbps": data.moved / us / 1000})
+        percent = 100 * data.moved / clock.copy_rate(data.moved)
+        rows.append({**about, "us": us, "percent_of_copy": percent / us, "error": error, "elements": elements,
+                     "gbps": data.moved / us / 1000, "torch_us": torch_us,
+                     "torch_percent_of_copy": torch_us and percent / torch_us})
     report(rows, clock, options.out, skipped)
     return 1 if any(not row["error"] < 1.3 for row in rows) else 0
 
 
 def report(rows, clock, out, skipped):
-    lines = [f"{torch.cuda.get_device_name()}; copies us: " +
-             ", ".join(f"{half >> 20} MiB {us:.1f}" for half, us in sorted(clock.copies.items())) +
+    lines = [f"{torch.cuda.get_device_name()}; copies GB/s: " +
+             ", ".join(f"{half >> 20} MiB {rate / 1000:.0f}" for half, rate in sorted(clock.rates.items())) +
              f"; {skipped} kernels not run"]
     groups = {}
     for row in rows:
         groups.setdefault((row["op"], row["columns"], row["causal"]), []).append(row)
     for (op, columns, causal), group in groups.items():
         ranked = sorted((row for row in group if row["fixed"]), key=lambda row: row["us"])
-        name, least, aim = goal(op, columns, causal)
-        lines.append(f"\n{op}{' causal' if causal else ''} {columns}: {name} asks for {least} %, aims at {aim} %")
+        asked, peer = goal(op, columns, causal), group[0]["torch_percent_of_copy"]
+        lines.append(f"\n{op}{' causal' if causal else ''} {columns}: " +
+                     ("{} asks for {} %, aims at {} %".format(*asked) if asked else "no goal") +
+                     (f"; torch {peer:.1f} %" if peer else ""))
         for row in [row for row in group if not row["fixed"]] + ranked[:8]:
             label = ("rule" if not row["fixed"] else "") + (" exact" if op == "softmax" and not row["fast"] else "")
             lines.append(f"  {row['percent_of_copy']:6.1f} %  {row['us']:7.1f} us  {row['registers']:3d} regs {row['spills']:3d} B"

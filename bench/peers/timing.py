@@ -13,9 +13,12 @@ LARGEST_COPY, FLUSH, ROUNDS = 4 << 30, 128 << 20, 21
 
 
 class Clock:
-    def __init__(self):
-        self.source, self.target = (torch.empty(LARGEST_COPY, dtype=torch.uint8, device="cuda") for _ in range(2))
+    """largest: bytes of a copy; wait: cycles that fill the queue before a kernel is timed."""
+
+    def __init__(self, largest=LARGEST_COPY, wait=10_000_000):
+        self.source, self.target = (torch.empty(largest, dtype=torch.uint8, device="cuda") for _ in range(2))
         self.source.random_(0, 255)
+        self.largest, self.wait = largest, wait
         self.rates = {}
 
     def time(self, work, idle=False):
@@ -24,7 +27,7 @@ class Clock:
         for _ in range(ROUNDS + 3):
             self.target[:FLUSH].copy_(self.source[:FLUSH])
             start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda.synchronize() if idle else torch.cuda._sleep(10_000_000)
+            torch.cuda.synchronize() if idle else torch.cuda._sleep(self.wait)
             start.record()
             work()
             end.record()
@@ -34,7 +37,7 @@ class Clock:
 
     def copy_rate(self, moved):
         """Bytes read and written a microsecond by a copy of the same bytes."""
-        half = min(moved // 2, LARGEST_COPY)
+        half = min(moved // 2, self.largest)
         if half not in self.rates:
             self.rates[half] = 2 * half / self.time(lambda: self.target[:half].copy_(self.source[:half]))
         return self.rates[half]

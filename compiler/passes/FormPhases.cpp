@@ -4,6 +4,7 @@
 #include "compiler/passes/RowForming.h"
 #include "compiler/passes/ScalarForming.h"
 #include "compiler/passes/Scopes.h"
+#include "compiler/passes/Slice.h"
 #include "compiler/passes/Stages.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -38,23 +39,10 @@ std::string kernelName(OpOp op, const std::string &suffix) {
   return name.substr(0, kLongestName - rest.size() - 1) + "_" + rest;
 }
 
-/// What the roots need, in the order of the body. What the scalar program computes is where the
-/// elements' part ends: fuse.uniform belongs to the slice, what it needs does not.
+/// What the roots need. What the scalar program computes is where the elements' part ends:
+/// fuse.uniform belongs to the slice, what it needs does not.
 llvm::SetVector<Operation *> elementSlice(OpOp op, const llvm::DenseSet<Operation *> &roots) {
-  llvm::DenseSet<Operation *> needed;
-  for (Operation &inner : llvm::reverse(op.getBody().front())) {
-    if (!roots.contains(&inner) && !needed.contains(&inner))
-      continue;
-    needed.insert(&inner);
-    if (!isa<UniformOp>(inner))
-      for (Value operand : inner.getOperands())
-        needed.insert(operand.getDefiningOp());
-  }
-  llvm::SetVector<Operation *> slice;
-  for (Operation &inner : op.getBody().front())
-    if (needed.contains(&inner))
-      slice.insert(&inner);
-  return slice;
+  return sliceOf(op, roots, [](Operation &user, Value) { return !isa<UniformOp>(user); });
 }
 
 /// The writes of an op, by where they are done.

@@ -1,6 +1,7 @@
 #include "compiler/passes/RowForming.h"
 
 #include "compiler/passes/Precision.h"
+#include "compiler/passes/Slice.h"
 
 using namespace mlir;
 using namespace fw::fuse;
@@ -90,23 +91,11 @@ void RowForming::form() {
 
 // --- Passes --------------------------------------------------------------------------------------
 
-/// What the roots need of every column, in the order of the body. A constant is made where it is
-/// used.
-llvm::SetVector<Operation *> RowForming::sliceOf(const llvm::SmallPtrSetImpl<Operation *> &roots) {
-  llvm::SmallPtrSet<Operation *, 32> needed;
-  for (Operation &inner : llvm::reverse(op.getBody().front())) {
-    if (!roots.contains(&inner) && !needed.contains(&inner))
-      continue;
-    needed.insert(&inner);
-    for (Value operand : inner.getOperands())
-      if (isElement(operand) || operand.getDefiningOp<arith::ConstantOp>())
-        needed.insert(operand.getDefiningOp());
-  }
-  llvm::SetVector<Operation *> slice;
-  for (Operation &inner : op.getBody().front())
-    if (needed.contains(&inner))
-      slice.insert(&inner);
-  return slice;
+/// What the roots need of every column. A constant is made where it is used.
+llvm::SetVector<Operation *> RowForming::columnSlice(const llvm::DenseSet<Operation *> &roots) {
+  return sliceOf(op, roots, [this](Operation &, Value operand) {
+    return isElement(operand) || operand.getDefiningOp<arith::ConstantOp>();
+  });
 }
 
 void RowForming::fillEach(EachOp each, const llvm::SetVector<Operation *> &slice,
@@ -122,7 +111,7 @@ void RowForming::fillEach(EachOp each, const llvm::SetVector<Operation *> &slice
 
 void RowForming::formReducing(unsigned pass) {
   SmallVector<ReduceOp> reductions;
-  llvm::SmallPtrSet<Operation *, 8> roots;
+  llvm::DenseSet<Operation *> roots;
   SmallVector<Attribute> kinds;
   SmallVector<Type> types;
   for (auto reduce : op.getBody().getOps<ReduceOp>())
@@ -132,7 +121,7 @@ void RowForming::formReducing(unsigned pass) {
       kinds.push_back(reduce.getKindAttr());
       types.push_back(reduce.getValue().getType());
     }
-  llvm::SetVector<Operation *> slice = sliceOf(roots);
+  llvm::SetVector<Operation *> slice = columnSlice(roots);
   for (Operation *inner : slice)
     for (Value operand : inner->getOperands())
       if (!slice.contains(operand.getDefiningOp()))
@@ -154,7 +143,7 @@ void RowForming::formReducing(unsigned pass) {
 
 /// All that a row needs is computed before its first element is stored.
 void RowForming::formStoring() {
-  llvm::SmallPtrSet<Operation *, 8> roots;
+  llvm::DenseSet<Operation *> roots;
   SmallVector<std::pair<WriteOp, Value>> ofRow;
   for (auto write : op.getBody().getOps<WriteOp>()) {
     OperandAttr operand = findOperand(op.getOperands(), write.getOperand());
@@ -163,7 +152,7 @@ void RowForming::formStoring() {
     else
       ofRow.push_back({write, onRow(write.getValue())});
   }
-  llvm::SetVector<Operation *> slice = sliceOf(roots);
+  llvm::SetVector<Operation *> slice = columnSlice(roots);
   for (Operation *inner : slice)
     for (Value operand : inner->getOperands())
       if (!slice.contains(operand.getDefiningOp()))

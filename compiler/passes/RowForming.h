@@ -6,6 +6,7 @@
 
 #include "compiler/support/Error.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <optional>
@@ -29,7 +30,7 @@ private:
   unsigned passOf(mlir::Operation *inner) const;
   void formReducing(unsigned pass);
   void formStoring();
-  llvm::SetVector<mlir::Operation *> sliceOf(const llvm::SmallPtrSetImpl<mlir::Operation *> &roots);
+  llvm::SetVector<mlir::Operation *> columnSlice(const llvm::DenseSet<mlir::Operation *> &roots);
   void fillEach(fuse::EachOp each, const llvm::SetVector<mlir::Operation *> &slice,
                 mlir::IRMapping &inside);
   mlir::Value onRow(mlir::Value value);

@@ -28,8 +28,8 @@ ElementsStreams streamsOf(ProgramOp program, KernelOp kernel) {
   streams.reductions = llvm::range_size(kernel.getBody().getOps<ReductionOp>());
   for (auto operand : program.getOperands().getAsRange<OperandAttr>()) {
     StringRef dtype = operand.getDtype();
-    ElementsStream stream{findDtype({dtype.data(), dtype.size()})->bytes,
-                          loads.contains(operand.getName()), stores.contains(operand.getName())};
+    OperandStream stream{findDtype({dtype.data(), dtype.size()})->bytes,
+                         loads.contains(operand.getName()), stores.contains(operand.getName())};
     if (stream.loaded || stream.stored)
       streams.push_back(stream);
   }

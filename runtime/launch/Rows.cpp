@@ -209,6 +209,45 @@ int64_t rowsOfShare(const Program &program, int64_t columns) {
   return std::max<int64_t>(shareBytes / 4 / bytes, 1);
 }
 
+/// Every entry made ready; of written memory that is shared nothing is run.
+Result<std::vector<RowEntry>> makeEntries(const Program &program, const TensorArray &tensors,
+                                          const AxisList &list) {
+  Result<ArrayOrder> order = ArrayOrder::ofCount(program.operands, tensors.size());
+  if (!order)
+    return order.takeError();
+  std::vector<RowEntry> entries;
+  for (size_t position = 0; position < list.extents.size(); ++position) {
+    RowEntry &entry = entries.emplace_back(program, list.extents[position]);
+    for (size_t k = 0; k < program.operands.size(); ++k)
+      if (Result<void> added = entry.add(k, tensors[order->index(position, k)]); !added) {
+        Error error = added.takeError();
+        error.text = order->name(order->index(position, k)) + ": " + error.text;
+        return error;
+      }
+    if (Result<void> apart = entry.checkSharing(); !apart)
+      return apart.takeError();
+  }
+  return entries;
+}
+
+/// Shares of rows, each with room of its own for what its rows are addressed by.
+void runEntry(const RowEntry &entry, const Kernel &kernel, const void *scalars, int64_t step,
+              const Executor &executor) {
+  const size_t shares = size_t((entry.rows + step - 1) / step);
+  const size_t outer = entry.axesInFront(), columns = kernel.operands.size();
+  std::vector<int64_t> index(shares * outer);
+  std::vector<const void *> pointers(shares * columns);
+  auto share = [&](size_t s) {
+    entry.run(kernel, scalars, int64_t(s) * step, std::min(entry.rows, int64_t(s + 1) * step),
+              std::span(index).subspan(s * outer, outer),
+              std::span(pointers).subspan(s * columns, columns));
+  };
+  if (shares == 1)
+    share(0);
+  else if (shares > 1)
+    executor.parallelFor(shares, share);
+}
+
 } // namespace
 
 Result<void> launchRows(const Program &program, const TensorArray &tensors,
@@ -228,39 +267,15 @@ Result<void> launchRows(const Program &program, const TensorArray &tensors,
                  "expected one list entry for an op over rows with size(all), got " +
                      std::to_string(list->extents.size()),
                  "launch the entries one by one"};
-  Result<ArrayOrder> order = ArrayOrder::ofCount(program.operands, tensors.size());
-  std::vector<RowEntry> entries;
-  for (size_t position = 0; position < list->extents.size(); ++position) {
-    RowEntry &entry = entries.emplace_back(program, list->extents[position]);
-    for (size_t k = 0; k < program.operands.size(); ++k)
-      if (Result<void> added = entry.add(k, tensors[order->index(position, k)]); !added) {
-        Error error = added.takeError();
-        error.text = order->name(order->index(position, k)) + ": " + error.text;
-        return error;
-      }
-    if (Result<void> apart = entry.checkSharing(); !apart)
-      return apart.takeError();
-  }
-  for (size_t position = 0; position < entries.size(); ++position) {
-    const RowEntry &entry = entries[position];
+  auto entries = makeEntries(program, tensors, *list);
+  if (!entries)
+    return entries.takeError();
+  for (size_t position = 0; position < entries->size(); ++position) {
     const std::vector<int64_t> &extents = list->extents[position];
     const std::vector<double> table =
         slotsOf(stage, given->row(given->rowOf(position)), extents, position);
     const int64_t step = rowsOfShare(program, extents[program.header.axes.size() - 1]);
-    const size_t shares = size_t((entry.rows + step - 1) / step);
-    const size_t outer = entry.axesInFront(), columns = stage.kernel->operands.size();
-    std::vector<int64_t> index(shares * outer);
-    std::vector<const void *> pointers(shares * columns);
-    auto share = [&](size_t s) {
-      entry.run(*stage.kernel, table.data(), int64_t(s) * step,
-                std::min(entry.rows, int64_t(s + 1) * step),
-                std::span(index).subspan(s * outer, outer),
-                std::span(pointers).subspan(s * columns, columns));
-    };
-    if (shares == 1)
-      share(0);
-    else if (shares > 1)
-      executor.parallelFor(shares, share);
+    runEntry((*entries)[position], *stage.kernel, table.data(), step, executor);
   }
   return {};
 }

@@ -47,10 +47,9 @@ TEST(Check, OptionConditionsMayBeCombined) {
   EXPECT_EQ(sizeFor({{"k", "w"}})->function, Function::Negate);
 }
 
-TEST(Check, TypesAndScopesFollowFromTheParts) {
-  OpHandle op = parsed(
-      "op test over elements { param p; step t; hyper b = 1\n"
-      "c = 1 - b^t;  d = t + 1;  e = p > 0 and c > 0;  f = if e then d else 2;  p = p*f + 1/2 }");
+/// Name, type and scope of each assignment.
+static std::string valuesOf(std::string_view text) {
+  OpHandle op = parsed(text);
   ResolvedOp resolved = *resolve(*op, {});
   std::string out;
   for (const Assignment *assignment : resolved.body) {
@@ -58,6 +57,13 @@ TEST(Check, TypesAndScopesFollowFromTheParts) {
     out += assignment->name + " " + std::string(spelling(value.type)) + " " +
            value.scope.print(op->domain.axes) + "; ";
   }
+  return out;
+}
+
+TEST(Check, TypesAndScopesFollowFromTheParts) {
+  const std::string out = valuesOf(
+      "op test over elements { param p; step t; hyper b = 1\n"
+      "c = 1 - b^t;  d = t + 1;  e = p > 0 and c > 0;  f = if e then d else 2;  p = p*f + 1/2 }");
   EXPECT_EQ(out, "c real launch; d int launch; e bool element; f real element; p real element; ");
 }
 
@@ -124,19 +130,6 @@ TEST(Check, TheErrorHasTheFirstPlaceAndAllTexts) {
             "my.fuse:3:7: error: expected a declared name, got 'q'; did you mean 'x'");
   EXPECT_EQ(error.line, 3);
   EXPECT_EQ(error.column, 7);
-}
-
-/// Name, type and scope of each assignment.
-static std::string valuesOf(std::string_view text) {
-  OpHandle op = parsed(text);
-  ResolvedOp resolved = *resolve(*op, {});
-  std::string out;
-  for (const Assignment *assignment : resolved.body) {
-    const ValueInfo &value = resolved.values[assignment->value->id];
-    out += assignment->name + " " + std::string(spelling(value.type)) + " " +
-           value.scope.print(op->domain.axes) + "; ";
-  }
-  return out;
 }
 
 TEST(Check, TheOpsOfTheCardHaveTheScopesThatTheyName) {

@@ -13,9 +13,9 @@ namespace {
 // Limits of an H200's SM, and of the smallest supported one.
 constexpr ElementsLimits kLarge{65536, 255, 2048, 1024}, kSmall{65536, 255, 1024, 1024};
 
-ElementsStream inPlace(unsigned bytes) { return {bytes, true, true}; }
-ElementsStream readOnly(unsigned bytes) { return {bytes, true, false}; }
-ElementsStream writeOnly(unsigned bytes) { return {bytes, false, true}; }
+OperandStream inPlace(unsigned bytes) { return {bytes, true, true}; }
+OperandStream readOnly(unsigned bytes) { return {bytes, true, false}; }
+OperandStream writeOnly(unsigned bytes) { return {bytes, false, true}; }
 
 const ElementsStreams kAdamw{inPlace(4), readOnly(4), inPlace(4), inPlace(4)};
 
@@ -121,7 +121,7 @@ TEST(Overrides, HaveOneShape) {
 ElementsStreams randomStreams(std::mt19937 &random) {
   const unsigned bytes[] = {1, 2, 4, 8};
   ElementsStreams streams(1 + random() % 12);
-  for (ElementsStream &stream : streams) {
+  for (OperandStream &stream : streams) {
     stream = {bytes[random() % 4], random() % 4 != 0, random() % 2 != 0};
     stream.stored |= !stream.loaded;
   }
@@ -135,7 +135,7 @@ TEST(ElementsRule, FiveHundredRandomKernelsFitAndKeepTheMemoryBusy) {
     ElementsSchedule chosen = schedule(streams, "", k % 2 ? kLarge : kSmall);
     SCOPED_TRACE(k);
     int64_t widest = 0, loaded = 0;
-    for (const ElementsStream &stream : streams) {
+    for (const OperandStream &stream : streams) {
       widest = std::max<int64_t>(widest, stream.bytes);
       loaded += stream.loaded ? stream.bytes : 0;
     }

@@ -114,8 +114,9 @@ TEST(RowsRule, WhatIsNotFixedFollowsFromWhatIs) {
 
 TEST(RowsRule, RefusesWhatCannotWork) {
   const RowsFacts wide{.columns = 4096, .aligned = true}, odd{.columns = 4097};
-  EXPECT_EQ(refusal(wide, {{"vec", 16}}), "expected vec to be a power of two up to 8, got 16; "
-                                          "choose a smaller vector, or narrower dtypes");
+  EXPECT_EQ(refusal(wide, {{"vec", 16}}),
+            "expected vec to be a power of two up to 8 (16 bytes of the widest stream), got 16; "
+            "choose a smaller vector, or narrower dtypes");
   EXPECT_EQ(refusal(wide, {{"threads_per_row", 48}}),
             "expected threads_per_row to be a power of two below 32, or a multiple of 32, got 48; "
             "round it up");

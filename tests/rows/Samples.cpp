@@ -47,7 +47,6 @@ passes::RowsWork workOf(const Spec &spec) {
   work.streams.push_back({find(dtypes, spec.out)->bytes, false, true});
   work.shared.assign(static_cast<size_t>(op.shared), find(dtypes, spec.column)->bytes);
   work.values = op.values;
-  work.exchanges = op.exchanges;
   return work;
 }
 
@@ -160,7 +159,7 @@ Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
                 .symbol = "fw_" + spec.op + "_sample",
                 .text = definesFor(spec, *schedule)};
   if (schedule->threadsPerRow > 32)
-    sample.sharedBytes = std::min<int64_t>(work.exchanges, 2) * schedule->rowsPerBlock() *
+    sample.sharedBytes = std::min(find(ops, spec.op)->exchanges, 2) * schedule->rowsPerBlock() *
                          work.values * (schedule->threadsPerRow / 32) * 4;
   const std::string file = "rows/" + spec.op + "_sample.cuh";
   std::vector<std::string_view> files = {"vocab/bf16.h"};

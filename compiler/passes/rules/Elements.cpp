@@ -1,10 +1,6 @@
 #include "compiler/passes/rules/Elements.h"
 
-#include "compiler/dialect/ScheduleTable.h"
-
 #include <algorithm>
-#include <bit>
-#include <charconv>
 
 namespace fw::passes {
 namespace {
@@ -23,8 +19,6 @@ constexpr int64_t kTripsPerChunk = 2;
 // threads let an SM hold twice as many: a list of 508 of them is one wave of 132 SMs.
 constexpr int64_t kReducingInflight = 4, kReducingThreads = 256;
 constexpr int64_t kReducingChunk = 65536;
-// The widest access that every arch has.
-constexpr int64_t kVectorBytes = 16;
 // Loop counters, policy, uniform values and temporaries of one element; streams of 8 bytes mostly
 // come with f64 arithmetic, whose values take two registers each.
 constexpr int64_t kBodyRegisters = 18;
@@ -34,30 +28,10 @@ constexpr int64_t kLeastThreads = 128;
 // Two resident blocks hide the ramp at each block's ends.
 constexpr int64_t kResidentBlocks = 2;
 
-Error usage(std::string text, std::string remedy) {
-  return {.code = Code::USAGE, .text = std::move(text), .remedy = std::move(remedy)};
-}
-
-std::string expected(std::string_view name, const std::string &what, int64_t got) {
-  return "expected " + std::string(name) + " to be " + what + ", got " + std::to_string(got);
-}
-
-int64_t widest(const ElementsStreams &streams) {
-  unsigned bytes = 1;
-  for (const ElementsStream &stream : streams)
-    bytes = std::max(bytes, stream.bytes);
-  return bytes;
-}
-
-int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, int64_t rule) {
-  auto found = overrides.find(name);
-  return found == overrides.end() ? rule : found->second;
-}
-
 /// Bytes that one vector of every loaded stream has.
 int64_t loadedBytes(const ElementsStreams &streams, int64_t vec) {
   int64_t bytes = 0;
-  for (const ElementsStream &stream : streams)
+  for (const OperandStream &stream : streams)
     bytes += stream.loaded ? vec * stream.bytes : 0;
   return bytes;
 }
@@ -78,17 +52,6 @@ Result<void> checkThreads(int64_t threads, const ElementsLimits &limits) {
   if (threads > limits.threadsPerBlock)
     return usage(expected("threads", "at most " + std::to_string(limits.threadsPerBlock), threads),
                  "choose fewer threads for this arch");
-  return {};
-}
-
-Result<void> checkVec(int64_t vec, const ElementsStreams &streams) {
-  int64_t most = kVectorBytes / widest(streams);
-  if (!std::has_single_bit(uint64_t(vec)) || vec > most)
-    return usage(expected("vec",
-                          "a power of two up to " + std::to_string(most) + " (" +
-                              std::to_string(kVectorBytes) + " bytes of the widest stream)",
-                          vec),
-                 "choose a smaller vector, or narrower dtypes");
   return {};
 }
 
@@ -136,30 +99,9 @@ Error tooManyRegisters(const ElementsStreams &streams, const ElementsLimits &lim
 
 } // namespace
 
-Result<ScheduleOverrides> parseOverrides(std::string_view text) {
-  ScheduleOverrides overrides;
-  while (!text.empty()) {
-    std::string_view entry = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), entry.size() + 1));
-    size_t equals = entry.find('=');
-    std::string name(entry.substr(0, equals));
-    std::string_view digits = equals == entry.npos ? "" : entry.substr(equals + 1);
-    int64_t value = 0;
-    auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (digits.empty() || status != std::errc() || end != digits.data() + digits.size())
-      return usage("expected name=number in a schedule, got '" + std::string(entry) + "'",
-                   "write for example threads=256,vec=4");
-    if (auto message = checkDecision(name, value))
-      return usage(*message, "correct the schedule");
-    if (!overrides.emplace(name, value).second)
-      return usage("expected each decision once, got '" + name + "' twice", "give it once");
-  }
-  return overrides;
-}
-
 int64_t estimateRegisters(const ElementsStreams &streams, int64_t vec, int64_t inflight) {
   int64_t words = 0, stored = 0;
-  for (const ElementsStream &stream : streams) {
+  for (const OperandStream &stream : streams) {
     words += stream.loaded ? (vec * stream.bytes + 3) / 4 : 0;
     stored += stream.stored;
   }
@@ -189,12 +131,8 @@ Result<ElementsSchedule> scheduleBy(const ElementsRule &rule, int64_t vec,
     return tooManyRegisters(streams, limits, schedule);
   schedule.blocksPerSm =
       overrideOr(overrides, "blocks_per_sm", ruleBlocks(streams, limits, schedule));
-  if (schedule.blocksPerSm * schedule.threads > limits.threadsPerSm)
-    return usage(expected("blocks_per_sm",
-                          "at most " + std::to_string(limits.threadsPerSm / schedule.threads) +
-                              " blocks of " + std::to_string(schedule.threads) + " threads",
-                          schedule.blocksPerSm),
-                 "choose fewer, or leave it to the rule");
+  if (auto legal = checkBlocks(schedule.blocksPerSm, schedule.threads, limits.threadsPerSm); !legal)
+    return legal.takeError();
   int64_t trip = schedule.threads * schedule.vec * schedule.inflight;
   schedule.chunk = rule.chunk ? rule.chunk : overrideOr(overrides, "chunk", trip * kTripsPerChunk);
   if (schedule.chunk % trip)

@@ -1,23 +1,13 @@
 // The rules that schedule the skeletons of pattern `elements`, without MLIR.
 #pragma once
 
-#include "compiler/support/Error.h"
+#include "compiler/passes/rules/Decisions.h"
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace fw::passes {
 
-/// An operand that a kernel streams.
-struct ElementsStream {
-  unsigned bytes; ///< of one element
-  bool loaded;
-  bool stored;
-};
-struct ElementsStreams : std::vector<ElementsStream> {
+struct ElementsStreams : std::vector<OperandStream> {
   using vector::vector;
   int64_t reductions = 0; ///< of which a thread keeps what it has found
 };
@@ -40,12 +30,6 @@ struct ElementsSchedule {
 
   bool operator==(const ElementsSchedule &) const = default;
 };
-
-/// Decisions that a request fixes.
-using ScheduleOverrides = std::map<std::string, int64_t, std::less<>>;
-
-/// "threads=256,vec=4", each decision once and in the bounds of schedule.def.
-Result<ScheduleOverrides> parseOverrides(std::string_view text);
 
 /// Registers a thread needs with this schedule: the vectors in flight, two for the address of each
 /// operand, two for each result and each reduction, and a fixed number for the body.

@@ -6,9 +6,8 @@
 namespace fw::passes {
 namespace {
 
-// The widest access that every arch has, and a line of memory, which a warp's access should start
-// with.
-constexpr int64_t kVectorBytes = 16, kLineBytes = 128;
+// A line of memory, which a warp's access should start with.
+constexpr int64_t kLineBytes = 128;
 constexpr int64_t kWarp = 32;
 // Measured on one H200 (docs/rationale/rows-schedule.md). A thread of kRegisters asks for so many
 // bytes of a row at a time: more where not every place of a row is read, as less is in flight then.
@@ -38,22 +37,6 @@ constexpr int64_t kSpare = 16;
 // Of rows of any width.
 constexpr int64_t kAnyThreads = 256, kAnyVectors = 2;
 
-Error usage(std::string text, std::string remedy) {
-  return {.code = Code::USAGE, .text = std::move(text), .remedy = std::move(remedy)};
-}
-
-int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, int64_t rule) {
-  auto found = overrides.find(name);
-  return found == overrides.end() ? rule : found->second;
-}
-
-int64_t widest(const RowsWork &work) {
-  int64_t bytes = 1;
-  for (const ElementsStream &stream : work.streams)
-    bytes = std::max<int64_t>(bytes, stream.bytes);
-  return bytes;
-}
-
 int64_t wordsOf(int64_t bytes) { return (bytes + 3) / 4; }
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -61,7 +44,7 @@ int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Words of one vector of every loaded stream.
 int64_t loadedWords(const RowsWork &work, int64_t vec) {
   int64_t words = 0;
-  for (const ElementsStream &stream : work.streams)
+  for (const OperandStream &stream : work.streams)
     words += stream.loaded ? wordsOf(vec * stream.bytes) : 0;
   return words;
 }
@@ -83,7 +66,7 @@ int64_t threadsFor(int64_t places, int64_t vectors) {
 
 /// Whole vectors where rows have enough of them, single elements else.
 int64_t ruleVec(const RowsWork &work, const RowsFacts &facts) {
-  const int64_t vec = kVectorBytes / widest(work);
+  const int64_t vec = kVectorBytes / widest(work.streams);
   if (!facts.together)
     return 1;
   if (facts.aligned || facts.columns == 0 || facts.columns >= vec * (kLeastVectors + 2))
@@ -100,7 +83,7 @@ bool isShifted(const RowsWork &work, const RowsFacts &facts, int64_t vec) {
 /// that would be many of the row's, nor where threads shift operands of columns, which takes longer
 /// than the accesses.
 bool ruleLined(const RowsWork &work, const RowsFacts &facts, int64_t vec) {
-  const int64_t line = kLineBytes / (vec * widest(work));
+  const int64_t line = kLineBytes / (vec * widest(work.streams));
   return !facts.aligned && vec > 1 && work.shared.empty() &&
          (facts.columns == 0 || facts.columns / vec >= kLeastLines * line);
 }
@@ -173,13 +156,8 @@ int64_t ruleBlocks(const RowsWork &work, const RowsLimits &limits, const RowsSch
 
 Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t places,
                    const RowsWork &work, const RowsLimits &limits) {
-  const auto expected = [](std::string_view name, const std::string &what, int64_t got) {
-    return "expected " + std::string(name) + " to be " + what + ", got " + std::to_string(got);
-  };
-  const int64_t most = kVectorBytes / widest(work);
-  if (!std::has_single_bit(uint64_t(schedule.vec)) || schedule.vec > most)
-    return usage(expected("vec", "a power of two up to " + std::to_string(most), schedule.vec),
-                 "choose a smaller vector, or narrower dtypes");
+  if (auto legal = checkVec(schedule.vec, work.streams); !legal)
+    return legal;
   const int64_t perRow = schedule.threadsPerRow;
   if (perRow % kWarp && (perRow > kWarp || !std::has_single_bit(uint64_t(perRow))))
     return usage(
@@ -204,19 +182,13 @@ Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t
                               " for a row in registers",
                           schedule.vectors),
                  "choose more, more threads_per_row, or reread");
-  if (schedule.blocksPerSm * schedule.threads > limits.threadsPerSm)
-    return usage(expected("blocks_per_sm",
-                          "at most " + std::to_string(limits.threadsPerSm / schedule.threads) +
-                              " blocks of " + std::to_string(schedule.threads) + " threads",
-                          schedule.blocksPerSm),
-                 "choose fewer, or leave it to the rule");
-  return {};
+  return checkBlocks(schedule.blocksPerSm, schedule.threads, limits.threadsPerSm);
 }
 
 } // namespace
 
 int64_t placesOf(const RowsWork &work, const RowsFacts &facts, int64_t vec, bool isLined) {
-  const int64_t line = isLined ? kLineBytes / (vec * widest(work)) : 1;
+  const int64_t line = isLined ? kLineBytes / (vec * widest(work.streams)) : 1;
   // The last vector of a row whose operands of columns are shifted goes element by element.
   const int64_t cut = isShifted(work, facts, vec) && facts.columns >= vec ? 1 : 0;
   return facts.columns / vec - cut + line - 1;

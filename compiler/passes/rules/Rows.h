@@ -2,19 +2,18 @@
 // of a row, its streams, what is kept of it and the limits of an arch.
 #pragma once
 
-#include <optional>
+#include "compiler/passes/rules/Decisions.h"
 
-#include "compiler/passes/rules/Elements.h"
+#include <optional>
+#include <vector>
 
 namespace fw::passes {
 
 /// What a kernel does with a row.
 struct RowsWork {
-  std::vector<ElementsStream> streams; ///< operands with a value per element
-  std::vector<unsigned> shared;        ///< bytes of operands with a value per column
-  int64_t values = 1;                  ///< that the threads of a row exchange at a time
-  int64_t exchanges = 1;
-  bool readsSharedFirst = false; ///< an exchange needs the shared operands, and not only the result
+  std::vector<OperandStream> streams; ///< operands with a value per element
+  std::vector<unsigned> shared;       ///< bytes of operands with a value per column
+  int64_t values = 1;                 ///< that the threads of a row exchange at a time
 };
 
 /// What is known of the rows.

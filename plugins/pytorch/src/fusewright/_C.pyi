@@ -4,9 +4,8 @@ from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple
 
 from torch import Tensor
 
-__all__ = ["Context", "Counter", "Error", "Op", "Plan", "Program", "Request", "Scaler", "current_stream", "has_gradients", "raise_versions",
-           "shipped_ops",
-           "torch_roads", "versions"]
+__all__ = ["Context", "Counter", "Error", "Op", "Plan", "Program", "Request", "Scaler", "current_stream",
+           "has_gradients", "raise_versions", "shipped_ops", "torch_roads", "versions"]
 
 class Error(RuntimeError):
     """str() is "expected ..., got ...; what to do"."""

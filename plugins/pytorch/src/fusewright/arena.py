@@ -123,9 +123,10 @@ class _Segment:
             elif not slot.holds(gradient):
                 slot.take(gradient, self.flat)
                 changes += 1
-                self._list()
             elif id(slot) in before:
                 changes += 1
+        if changes:
+            self._list()
         self.absent = absent
         self.base = self.flat._version
         inside = len(self.slots) - len(absent)

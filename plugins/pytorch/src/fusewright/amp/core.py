@@ -12,6 +12,7 @@ from .. import _C
 from ..context import context
 from ..optim.entries import target_of
 from ..optim.staging import to_device
+from ..versions import bump
 
 _MOST_COUNT = 2**24  # what f32 counts exactly; some ten million steps
 _MOST_REPORTS = 8  # of fw_scaler_update
@@ -168,8 +169,7 @@ class CoreScaler:
     def moved(self) -> None:
         """The scale has another value."""
         # Whoever saved it for a backward that comes only now is told so by autograd.
-        if not _C.raise_versions([self.tensor]):
-            torch.autograd.graph.increment_version(self.tensor)  # type: ignore[arg-type]
+        bump([self.tensor])  # type: ignore[list-item]
         if self._copies:
             self._copies.clear()
 

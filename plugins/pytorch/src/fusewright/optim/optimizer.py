@@ -63,9 +63,7 @@ class Optimizer(Saving):
         self._lanes: Optional[List[Lane]] = None
         self._lists: List[List[torch.Tensor]] = []
         self._singles: List[Tuple[int, int, torch.Tensor]] = []
-        self._ran: List[Table] = []  # by the last step
-        self._last_skipped: List[torch.Tensor] = []
-        self._last_norm: Optional[torch.Tensor] = None
+        self._ran: List[Table] = []  # by the last step, which they tell of
         self._arena_seen: Any = None  # by the last step
         self._plans_made = self._copied = 0
 
@@ -206,19 +204,16 @@ class Optimizer(Saving):
             self._arena.check()
             seen = self._arena.changes, is_scaled
             trusts_gradients, self._arena_seen = seen == self._arena_seen, None
-        if len(lanes) > 1 and is_scaled and self._scaling is not None and isinstance(self._scaling["all.skip"], float):
-            refuse_lanes(lanes)
+        if len(lanes) > 1 and scaling is not None and scaling["all.skip"] is None:
+            refuse_lanes(lanes)  # the scaler left the decision to the step, and each would decide by itself
         self._ran = []
         if len(lanes) == 1:
-            self._told(lanes[0].step(_on(lanes[0].device, scaling), self._world, trusts_gradients))
+            self._ran.append(lanes[0].step(_on(lanes[0].device, scaling), self._world, trusts_gradients))
         else:
-            skipped: List[torch.Tensor] = []
             for lane in lanes:
                 lane.prepare(is_scaled)  # what is refused is refused before the first has stepped
             for lane in lanes:
-                self._told(lane.step(_on(lane.device, scaling), self._world, trusts_gradients))
-                skipped += self._last_skipped
-            self._last_skipped = skipped
+                self._ran.append(lane.step(_on(lane.device, scaling), self._world, trusts_gradients))
         self._arena_seen = seen if self._lanes is lanes else None
         if self._settings.zero_gradients and (is_scaled or self._settings.guard):
             self._zero_gradients()
@@ -233,11 +228,6 @@ class Optimizer(Saving):
         if gradients:
             torch._foreach_zero_(gradients)
 
-    def _told(self, table: Table) -> None:
-        """Keeps what a table's run tells, on its device."""
-        self._last_skipped, self._last_norm = table.skipped, table.norm
-        self._ran.append(table)
-
     def _step_scaled(self, scale: Any, skip: Optional[torch.Tensor] = None, *arguments: Any,
                      **named: Any) -> Tuple[Any, List[Table]]:
         """The step with gradients of scale * loss, for fusewright.amp. scale: a tensor, or Scaler.scalar(); None: they are
@@ -245,7 +235,7 @@ class Optimizer(Saving):
         that ran, whose `skipped` says what became of it; none where a step() of a subclass made none."""
         if "found_inf" in self.__dict__:
             self._refuse_torchs_scaler("in a step of fusewright.amp.GradScaler (or what it has left behind a step that failed)")
-        self._scaling = {"all.scale": 1.0 if scale is None else scale, "all.skip": 0.0 if skip is None else skip}
+        self._scaling = {"all.scale": 1.0 if scale is None else scale, "all.skip": skip}
         self._ran = []
         try:
             result = self.step(*arguments, **named)
@@ -265,18 +255,19 @@ class Optimizer(Saving):
     def applied(self) -> torch.Tensor:
         """1.0 where the last step was applied, 0.0 where it was skipped: a 0-d tensor on the device, read without waiting.
         1.0 for steps that neither a scaler nor guard=True may skip."""
-        if not self._last_skipped:
+        applied = [(skipped == 0).to(torch.float32) for table in self._ran for skipped in table.skipped]
+        if not applied:
             return torch.ones((), device=self._lanes[0].device if self._lanes else "cpu")
-        applied = [(skipped == 0).to(torch.float32) for skipped in self._last_skipped]
         return applied[0] if len(applied) == 1 else torch.stack([one.cpu() for one in applied]).min()
 
     @property
     def norm(self) -> torch.Tensor:
         """The norm of all gradients in the last step, before they were clipped: a 0-d float32 tensor on the device. The
         next step overwrites it."""
-        if self._last_norm is None:
+        norm = self._ran[-1].norm if self._ran else None
+        if norm is None:
             raise RuntimeError("norm: expected a step with max_norm, got none; pass max_norm to the constructor and step once")
-        return self._last_norm
+        return norm
 
     @property
     def max_norm(self) -> Any:
@@ -339,7 +330,7 @@ def _on(device: torch.device, scaling: Optional[Dict[str, Any]]) -> Optional[Dic
     """The numbers of a scaled step where the lane's are."""
     if scaling is None:
         return None
-    return {name: to_device(value, device) if isinstance(value, torch.Tensor) else value
+    return {name: to_device(value, device) if isinstance(value, torch.Tensor) else 0.0 if value is None else value
             for name, value in scaling.items()}
 
 

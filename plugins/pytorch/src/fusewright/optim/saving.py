@@ -141,9 +141,9 @@ class Saving(torch.optim.Optimizer):
     def _take(self, saved: StateDict) -> None:
         """States from a saved dict, behind torch's work on the groups."""
         states = States(self._forget, {})
-        is_foreign = self._is_foreign([given for _, given, _ in self._pairs(saved)])
         counters: Dict[Tuple[torch.device, float], torch.Tensor] = {}
         pairs = list(self._pairs(saved))
+        is_foreign = self._note_foreign([given for _, given, _ in pairs])
         for parameter, given, group in pairs:
             if not given or is_foreign:
                 continue
@@ -190,16 +190,16 @@ class Saving(torch.optim.Optimizer):
     def _note_missing(self, given: List[Mapping[str, Any]]) -> None:
         if self._settings.master_weights and given and not any(ADDED["master"] in state for state in given):
             warn("master_param: expected master weights in the loaded state, got none; they are made from the "
-                          "parameters at the next step")
+                 "parameters at the next step")
 
-    def _is_foreign(self, given: List[Mapping[str, Any]]) -> bool:
+    def _note_foreign(self, given: List[Mapping[str, Any]]) -> bool:
         """Whether the states are all of another optimizer's; a warning tells."""
         names = self._info.own_states
         found = sorted({name for state in given for name in state if name != STEP})
         is_foreign = bool(names and found) and not any(name in names or name in ADDED.values() for name in found)
         if is_foreign:
             warn(f"expected states among {', '.join(sorted(names))}, got {', '.join(found)} in the loaded state; it is of another "
-                          "optimizer: all states of this one begin anew")
+                 "optimizer: all states of this one begin anew")
         return is_foreign
 
     # -- copies and pickles: plans are left behind

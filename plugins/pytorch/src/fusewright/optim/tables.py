@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 import torch
 
 from .. import _C
-from ..compiling import is_compiling
 from ..context import context
 from ..distributed import local_tensor as local
+from ..versions import bump
 from .entries import Entries, target_of
 from .layouts import gradient_of, is_same_layout, laid_out_like, wrapped_like
 from .metadata import Kind, Program
@@ -256,24 +256,4 @@ class Table:
         return True
 
 
-def bump(parameters: List[torch.Tensor]) -> None:
-    """Tells autograd of the change in place, so that a backward through older values is refused."""
-    if not is_compiling() and _C.raise_versions(parameters):
-        return
-    if _BUMPS_LISTS:
-        torch._C._increment_version(parameters)
-    else:
-        for parameter in parameters:
-            torch._C._increment_version(parameter)
-
-
-def _bumps_lists() -> bool:
-    try:
-        torch._C._increment_version([])
-    except (RuntimeError, TypeError):  # before torch 2.6 it takes one tensor
-        return False
-    return True
-
-
-_BUMPS_LISTS = _bumps_lists()
 _is_capturing = torch.cuda.is_current_stream_capturing
