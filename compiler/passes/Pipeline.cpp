@@ -81,7 +81,8 @@ void addPhases(OpPassManager &manager) {
 
 /// Decide how the kernels run on the arch.
 void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
-  manager.nest<fuse::ProgramOp>().addPass(createSchedule({options.arch, options.schedule}));
+  manager.nest<fuse::ProgramOp>().addPass(
+      createSchedule({options.arch, options.schedule, options.facts}));
 }
 
 } // namespace
@@ -125,6 +126,7 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
   ListOption<std::string> features{*this, "features", llvm::cl::desc("names of features")};
   Option<std::string> arch{*this, "arch", llvm::cl::desc("a name of archs.def")};
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("decision=number pairs")};
+  Option<std::string> facts{*this, "facts", llvm::cl::desc("fact=number pairs")};
 };
 
 struct StageRow {
@@ -148,7 +150,8 @@ void registerPipelines() {
           PipelineOptions options{flags.dtypes,
                                   {flags.features.begin(), flags.features.end()},
                                   flags.arch,
-                                  flags.schedule};
+                                  flags.schedule,
+                                  flags.facts};
           if (auto built = buildPipeline(manager, stage, options); !built)
             llvm::report_fatal_error(llvm::StringRef(render(built.error())), false);
         });
