@@ -198,7 +198,9 @@ def PairReductions : Fw_Pass<"pair-reductions", "::fw::fuse::OpOp"> {
     | `moments` | `sum(x)` and `sum((x - m)^2)`, where m is the average of x |
     | `max_sum_exp` | `t = max(s)` and `sum(exp(s - t))`, also where a select has a constant in its place |
 
-    Both get the attribute `fuse.pair`, which `form-phases` hands on to their passes. A block of threads
+    Equal values must be one value, so it runs behind the CSE of the semantic stage: the bounds of the
+    evaluator cover what a backend may make of a pair (docs/rationale/rows-numerics.md). Both get the
+    attribute `fuse.pair`, which `form-phases` hands on to their passes. A block of threads
     then waits once for both numbers: each of its threads has the pair of its own columns, and two
     pairs merge into one. A backend that reads a row again at no cost leaves the passes as they are.
     ```mlir
