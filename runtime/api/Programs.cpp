@@ -118,6 +118,8 @@ describeKernel(const Program &program, const launch::Program &launchable, size_t
   kernel->threads = unsigned(record.threads);
   kernel->chunk = uint32_t(record.chunk);
   kernel->vec = uint32_t(record.vec);
+  kernel->rowsPerBlock = uint64_t(record.rowsPerBlock);
+  kernel->axes = record.axes;
   kernel->slots = size_t(record.slots);
   kernel->sharedBytes = unsigned(record.sharedBytes);
   kernel->startsEarly = record.earlyLaunch;
