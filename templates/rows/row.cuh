@@ -204,6 +204,11 @@ template <class Op> struct RowThread {
       Op::template loadColumn<1>(column, work[u].place, i);
   }
 
+  /// Column `i` for a pass. What follows from places alone would be kept like decoded words.
+  FW_INLINE u32 named(u32 i, u32 pass) const {
+    return Op::HOLDS && Op::FRESH ? i + pass * launch.zero : i;
+  }
+
   /// The elements of a step, into their rows' references.
   template <int E> FW_INLINE void refer(u32 step, RowPartial<Op, E> (&partials)[U]) {
     typename Op::Real before[U];
@@ -220,8 +225,8 @@ template <class Op> struct RowThread {
         return;
       VectorColumn column;
       columnOf<E>(column, u, c, i);
-      Op::template refer<E, Op::V>(vectors[u][c], column, work[u].place, i, rows[u], uniform,
-                                   partials[u].reference);
+      Op::template refer<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E), rows[u],
+                                   uniform, partials[u].reference);
       count(u, i, Op::V);
     });
     if (step == 0)
@@ -256,8 +261,8 @@ template <class Op> struct RowThread {
         return;
       VectorColumn column;
       columnOf<E>(column, u, c, i);
-      Op::template map<E, Op::V>(vectors[u][c], column, work[u].place, i, partials[u].own, uniform,
-                                 partials[u].acc);
+      Op::template map<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E + 1),
+                                 partials[u].own, uniform, partials[u].acc);
     });
     if (step == 0)
       eachSingle([&](int u, int s, u32 i) {
@@ -318,7 +323,8 @@ template <class Op> struct RowThread {
   FW_INLINE void store(typename Op::template In<W> &in,
                        const typename Op::template Column<W> &column, int u, u32 i) const {
     typename Op::template Out<W> out;
-    Op::template emit<W>(in, column, work[u].place, i, rows[u], uniform, out);
+    Op::template emit<W>(in, column, work[u].place, named(i, 2 * Op::EXCHANGES), rows[u], uniform,
+                         out);
     if (work[u].exists)
       Op::template store<W>(out, work[u].place, i);
   }

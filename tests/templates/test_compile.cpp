@@ -132,7 +132,7 @@ TEST_F(Compile, SamplesOfRow) {
   constexpr RowSample samples[] = {{"rms_norm", 1, 1},          {"layer_norm", 1, 2},
                                    {"softmax", 1, 0},           {"softmax_backward", 2, 0},
                                    {"rms_norm_backward", 2, 1}, {"centred", 1, 0, 2},
-                                   {"biased_softmax", 2, 0},    {"affine", 1, 1, 0}};
+                                   {"affine", 1, 1, 0}};
   for (const target::Arch *arch : archs())
     for (const RowSample &sample : samples) {
       const std::string file = "rows/" + std::string(sample.name) + "_sample.cuh";
