@@ -1,5 +1,6 @@
 #include "compiler/RecordBuilder.h"
 
+#include "compiler/dialect/RowPhases.h"
 #include "compiler/emit/ScalarCodes.h"
 #include "templates/vocab/reduce_launch.h"
 
@@ -175,6 +176,29 @@ std::vector<uint32_t> pointerColumns(fuse::KernelOp kernel, const ResolvedReques
   return places;
 }
 
+void addChunks(fuse::KernelOp kernel, fuse::ScheduleAttr schedule, jit::LaunchRecord &launch) {
+  launch.gridRule = "chunk";
+  launch.chunk = schedule.get("chunk");
+  if (!kernel.getBody().getOps<fuse::ReductionOp>().empty())
+    launch.sharedBytes = ReduceTail::SHARED_BYTES;
+  launch.earlyLaunch = schedule.has("early_launch") && schedule.get("early_launch") != 0;
+}
+
+// Threads that exchange without shared memory.
+constexpr int64_t kWarp = 32;
+
+void addRows(fuse::KernelOp kernel, fuse::ScheduleAttr schedule, jit::LaunchRecord &launch) {
+  const int64_t perRow = schedule.get("threads_per_row");
+  launch.gridRule = "rows";
+  launch.rowsPerBlock = schedule.get("threads") / perRow * schedule.get("rows_per_thread");
+  launch.axes = int(fuse::launchAxes(kernel));
+  const fuse::RowPhases phases(kernel);
+  const int64_t warps = perRow / kWarp, sets = phases.exchanges().size() > 1 ? 2 : 1;
+  if (warps > 1) // RowShared of templates/rows/row_exchange.cuh
+    launch.sharedBytes = sets * launch.rowsPerBlock * phases.exchangedValues() * warps *
+                         (kernel.getReal().isF64() ? 8 : 4);
+}
+
 jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &request,
                                size_t slots) {
   jit::LaunchRecord launch;
@@ -191,14 +215,13 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &req
   if (fuse::ScheduleAttr schedule = kernel.getScheduleAttr()) {
     launch.skeleton = schedule.getSkeleton().str();
     launch.schedule = scheduleText(schedule);
-    launch.gridRule = "chunk";
     launch.parameters = {"launch"};
     launch.threads = int(schedule.get("threads"));
     launch.vec = int(schedule.get("vec"));
-    launch.chunk = schedule.get("chunk");
-    if (!kernel.getBody().getOps<fuse::ReductionOp>().empty())
-      launch.sharedBytes = ReduceTail::SHARED_BYTES;
-    launch.earlyLaunch = schedule.has("early_launch") && schedule.get("early_launch") != 0;
+    if (kernel.getPattern() == fuse::Pattern::Rows)
+      addRows(kernel, schedule, launch);
+    else
+      addChunks(kernel, schedule, launch);
   }
   return launch;
 }

@@ -62,7 +62,8 @@ public:
   Result<ResolvedRequest> run() {
     using Part = Result<void> (Resolver::*)();
     for (Part part : {&Resolver::resolveOp, &Resolver::addFeatures, &Resolver::bindDtypes,
-                      &Resolver::markAbsent, &Resolver::checkTarget, &Resolver::checkSchedule})
+                      &Resolver::markAbsent, &Resolver::checkTarget, &Resolver::checkFacts,
+                      &Resolver::checkSchedule})
       if (auto done = (this->*part)(); !done)
         return done.takeError();
     writeCanonicalText();
@@ -194,6 +195,32 @@ private:
     return {};
   }
 
+  /// Facts are of rows on a GPU; one that says what is so without it is dropped.
+  Result<void> checkFacts() {
+    std::erase_if(out.request.facts, [](const auto &fact) {
+      const Fact *known = findFact(fact.first);
+      return known && known->fallback == fact.second;
+    });
+    for (const auto &[name, value] : out.request.facts)
+      if (auto message = checkFact(name, value))
+        return usage(*message, "leave it out to compile for all tensors");
+    if (out.request.facts.empty())
+      return {};
+    const std::string first = out.request.facts.begin()->first;
+    if (out.op.info.axes.empty())
+      return usage("expected no facts of an op over elements, got '" + first + "'",
+                   "leave it out: its kernels take all tensors");
+    if (target::isCpuTarget(out.request.target))
+      return usage("expected no facts for the target 'cpu', got '" + first + "'",
+                   "name an arch as target, or leave the fact out");
+    const bool isRows = out.request.op->domain.kind == language::Domain::Kind::Rows;
+    if (out.request.facts.count("row_axes") && !isRows)
+      return usage("expected row_axes for an op over rows alone, got it for op '" +
+                       out.request.op->name + "'",
+                   "leave it out: its axes are named");
+    return {};
+  }
+
   Result<void> checkSchedule() {
     for (const auto &[decision, value] : out.request.schedule)
       if (auto message = checkDecision(decision, value))
@@ -219,6 +246,8 @@ private:
     text += "mode forward\ntarget " + request.target + "\n";
     if (!request.scheduleArch.empty() && request.scheduleArch != request.target)
       text += "schedule_arch " + request.scheduleArch + "\n";
+    for (const auto &[fact, value] : request.facts)
+      text += "fact " + fact + "=" + std::to_string(value) + "\n";
     for (const auto &[decision, value] : request.schedule)
       text += "schedule " + decision + "=" + std::to_string(value) + "\n";
   }
@@ -230,6 +259,11 @@ private:
 
 Result<ResolvedRequest> resolve(const Request &request) { return Resolver(request).run(); }
 
+int64_t factOf(const Request &request, std::string_view name) {
+  auto given = request.facts.find(std::string(name));
+  return given != request.facts.end() ? given->second : findFact(name)->fallback;
+}
+
 std::string describe(const ResolvedRequest &request) {
   std::string out = request.request.op->name + " for " + request.request.target + ":";
   for (const RequestOperand &operand : request.operands)
@@ -238,6 +272,8 @@ std::string describe(const ResolvedRequest &request) {
     out += " " + option + "=" + value;
   for (const std::string &feature : request.request.features)
     out += " +" + feature;
+  for (const auto &[fact, value] : request.request.facts)
+    out += " " + fact + "=" + std::to_string(value);
   return out;
 }
 

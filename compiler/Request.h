@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fw {
@@ -21,6 +22,7 @@ struct Request {
   std::map<std::string, std::string> dtypes;
   std::set<std::string> absent; ///< optional operands that are not passed
   std::set<std::string> features;
+  std::map<std::string, int64_t> facts;    ///< of the tensors of an op over rows (facts.def)
   std::map<std::string, int64_t> schedule; ///< overrides of schedule decisions
   std::string target = "cpu";              ///< "cpu" or an arch, "sm_90"
   std::string scheduleArch;                ///< arch whose rules choose the schedule; empty: target
@@ -63,6 +65,9 @@ struct ResolvedRequest {
   std::string canonicalText;            ///< readable, one fact a line
   std::string opHash;                   ///< sha256 of the token stream, hex
 };
+
+/// The value of a fact, given or not.
+int64_t factOf(const Request &request, std::string_view name);
 
 /// "adamw for sm_90: p=f32 g=bf16 m=f32 v=f32 +copy", for logs and messages.
 std::string describe(const ResolvedRequest &request);

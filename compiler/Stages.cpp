@@ -27,6 +27,14 @@ struct Module {
   }
 };
 
+/// "threads=256,vec=4"
+std::string pairs(const std::map<std::string, int64_t> &numbers) {
+  std::string out;
+  for (const auto &[name, value] : numbers)
+    out += (out.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return out;
+}
+
 passes::PipelineOptions pipelineOptions(const ResolvedRequest &request) {
   passes::PipelineOptions options;
   for (const RequestOperand &operand : request.operands)
@@ -35,9 +43,8 @@ passes::PipelineOptions pipelineOptions(const ResolvedRequest &request) {
   options.features.assign(request.request.features.begin(), request.request.features.end());
   const std::string &scheduleArch = request.request.scheduleArch;
   options.arch = scheduleArch.empty() ? request.request.target : scheduleArch;
-  for (const auto &[decision, value] : request.request.schedule)
-    options.schedule +=
-        (options.schedule.empty() ? "" : ",") + decision + "=" + std::to_string(value);
+  options.schedule = pairs(request.request.schedule);
+  options.facts = pairs(request.request.facts);
   return options;
 }
 
@@ -122,12 +129,16 @@ jit::ProgramRecord withFewerSpills(jit::ProgramRecord first, const jit::ProgramR
 
 std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
                                                const jit::ProgramRecord &record) {
-  constexpr const char *kDecision = "blocks_per_sm";
   const bool spills = llvm::any_of(record.kernels, [](auto &each) { return localBytes(each) > 0; });
-  if (!spills || request.request.schedule.count(kDecision))
+  // A row that threads hold is decoded again instead of kept; other kernels get more registers.
+  const bool holdsRows = llvm::any_of(record.kernels, [](const jit::KernelRecord &each) {
+    return each.launch.schedule.find("keep=0") != std::string::npos;
+  });
+  const char *decision = holdsRows ? "fresh" : "blocks_per_sm";
+  if (!spills || request.request.schedule.count(decision))
     return std::nullopt;
   ResolvedRequest second = request;
-  second.request.schedule[kDecision] = 1;
+  second.request.schedule[decision] = 1;
   return second;
 }
 

@@ -19,7 +19,7 @@ LIBRARIES = {
 }
 
 # Tables of the dialect that need no MLIR.
-DIALECT_TABLES = [f"compiler/dialect/{name}" for name in ("Dtypes.h", "dtypes.def", "int_dtypes.def", "ScheduleTable.h", "schedule.def")]
+DIALECT_TABLES = [f"compiler/dialect/{name}" for name in ("Dtypes.h", "dtypes.def", "int_dtypes.def", "ScheduleTable.h", "schedule.def", "facts.def")]
 
 # Room -> what it may include beside itself and the standard library: rooms (a folder means everything
 # below it, a file that file alone) and names of LIBRARIES. The longest matching room wins.

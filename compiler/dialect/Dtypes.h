@@ -34,6 +34,7 @@ std::string listDtypes();
 /// How a bool or an int is stored.
 struct IntDtype {
   std::string_view name;
+  std::string_view cuda; ///< spelling in CUDA text
   bool isBool;
   unsigned bytes;
   bool isSigned;

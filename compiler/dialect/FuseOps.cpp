@@ -1,5 +1,6 @@
 #include "compiler/dialect/Dtypes.h"
 #include "compiler/dialect/Fuse.h"
+#include "compiler/dialect/ScheduleTable.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -154,7 +155,28 @@ LogicalResult ReducedOp::verify() {
                        << found;
 }
 
+int64_t KernelOp::fact(StringRef name) {
+  auto value = getFacts() ? getFacts()->getAs<IntegerAttr>(name) : IntegerAttr();
+  assert(value && "the pass `schedule` sets every fact");
+  return value.getInt();
+}
+
+static LogicalResult verifyFacts(KernelOp kernel, DictionaryAttr facts) {
+  for (NamedAttribute fact : facts) {
+    auto value = dyn_cast<IntegerAttr>(fact.getValue());
+    StringRef name = fact.getName();
+    if (!value)
+      return kernel.emitOpError() << "expected an integer as fact " << fact.getName() << ", got "
+                                  << fact.getValue();
+    if (auto message = fw::checkFact({name.data(), name.size()}, value.getInt()))
+      return kernel.emitOpError() << *message;
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
+  if (getFacts() && failed(verifyFacts(*this, *getFacts())))
+    return failure();
   if (!isa<Float32Type, Float64Type>(getReal()))
     return emitOpError() << "expected f32 or f64 as arithmetic precision, got " << getReal();
   auto program = (*this)->getParentOfType<ProgramOp>();

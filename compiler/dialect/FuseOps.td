@@ -266,7 +266,7 @@ def Fuse_KernelOp : Fuse_Op<"kernel", [Symbol, SingleBlock, NoTerminator, NoRegi
   let summary = "one kernel: uniform slots and passes over the elements";
   let description = [{
     `real` is the arithmetic precision. `schedule` is absent until the pass `schedule` (the CPU does
-    without it).
+    without it), which also writes down the facts that it went by where the kernel has rows.
 
     In a kernel of the pattern `rows` each `fuse.each` is a pass over the columns of one row. What
     stands beside them is computed once a row: loads and stores of what a row has one of, and
@@ -280,9 +280,13 @@ def Fuse_KernelOp : Fuse_Op<"kernel", [Symbol, SingleBlock, NoTerminator, NoRegi
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fuse_PatternAttr:$pattern, TypeAttr:$real,
-                       OptionalAttr<Fuse_ScheduleAttr>:$schedule);
+                       OptionalAttr<DictionaryAttr>:$facts, OptionalAttr<Fuse_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $pattern $real (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name $pattern $real (`facts` $facts^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// What is known of the tensors of a scheduled kernel over rows (facts.def).
+    int64_t fact(::llvm::StringRef name);
+  }];
   let hasVerifier = 1;
 }
 

@@ -9,12 +9,25 @@ namespace fw::emit {
 static constexpr int kMostDepth = 4;
 static constexpr size_t kMostLength = 80;
 
+/// Whether an operation may be in the hardware's form, which there is of f32.
+static bool isApproximate(Operation *op) {
+  auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
+  return flags && op->getResult(0).getType().isF32() &&
+         arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(),
+                                   arith::FastMathFlags::afn);
+}
+
 std::string spellingKey(Operation *op) {
   std::string key = op->getName().getStringRef().str();
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return key + " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
+      op->getResult(0).getType().isInteger(64))
+    return key + " i64";
+  if (isApproximate(op))
+    return key + " afn";
   return key;
 }
 

@@ -13,6 +13,7 @@ enum class Level {
   Choice,
   Or,
   And,
+  Bits, // & | ^: each in parentheses beside another
   Equality,
   Order,
   Sum,

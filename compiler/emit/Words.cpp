@@ -56,6 +56,12 @@ Text literal(const llvm::APFloat &value) {
   return {buffer + suffix, level};
 }
 
+Text wholeNumber(int64_t value) {
+  if (value == int32_t(value))
+    return {"fw::i64{" + std::to_string(value) + "}", Level::Call};
+  return {"static_cast<fw::i64>(" + std::to_string(uint64_t(value)) + "ull)", Level::Call};
+}
+
 Text plainNumber(double value) {
   char buffer[64];
   auto [end, status] = std::to_chars(buffer, buffer + sizeof(buffer), value);

@@ -6,6 +6,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cstdint>
 #include <set>
 
 namespace fw::emit {
@@ -20,6 +21,9 @@ std::string commentText(llvm::StringRef text);
 /// The literal of exactly `value`: decimal where that is short and exact, else hexadecimal; bits
 /// where it is not finite.
 Text literal(const llvm::APFloat &value);
+
+/// An i64.
+Text wholeNumber(int64_t value);
 
 /// `value` for a reader, in the fewest digits that give it back.
 Text plainNumber(double value);

@@ -19,6 +19,8 @@ template <class A> void fields(A &archive, Of<A, LaunchRecord> &r) {
   archive.field("shared", r.sharedBytes);
   archive.rare("early_launch", r.earlyLaunch, false);
   archive.field("chunk", r.chunk);
+  archive.rare("rows_per_block", r.rowsPerBlock, int64_t(0));
+  archive.rare("axes", r.axes, 0);
   archive.field("vec", r.vec);
   archive.field("slots", r.slots);
   archive.field("real", r.real);
@@ -222,6 +224,9 @@ public:
     for (const KernelRecord &kernel : record.kernels) {
       if (!isKey(kernel.key))
         return damaged("a kernel without a key");
+      if (kernel.launch.gridRule == "rows" &&
+          (kernel.launch.rowsPerBlock < 1 || kernel.launch.axes < 1))
+        return damaged("a kernel over rows whose blocks have none");
       for (uint32_t operand : kernel.launch.operands)
         if (operand >= record.operands.size())
           return damaged("a kernel operand out of range");

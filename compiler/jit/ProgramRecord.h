@@ -13,7 +13,7 @@
 namespace fw::jit {
 
 /// Raised when a field changes its meaning; readers take an other number as a miss.
-constexpr int recordFormat = 5;
+constexpr int recordFormat = 6;
 
 /// Most bytes of a program record on disk (INTERFACES 3).
 constexpr size_t maxProgramRecordBytes = 4096;
@@ -21,20 +21,25 @@ constexpr size_t maxProgramRecordBytes = 4096;
 /// How one kernel is launched. Stands in the program record and beside the kernel's code.
 struct LaunchRecord {
   std::string symbol;
-  std::string pattern;  ///< "elements"
-  std::string skeleton; ///< "chunk"
+  std::string pattern;  ///< "elements", "rows"
+  std::string skeleton; ///< "chunk", "row"
   std::string schedule; ///< the schedule chosen, as text
-  std::string gridRule; ///< "chunk": one block per chunk; "range": a CPU kernel over [begin, end)
+  /// "chunk": one block per chunk; "rows": one per rowsPerBlock rows of a tensor; "range": a CPU
+  /// kernel over [begin, end).
+  std::string gridRule;
   int threads = 0;
   int cluster = 1;
   int64_t sharedBytes = 0;  ///< of a block that a launch asks for, beside what the kernel declares
   bool earlyLaunch = false; ///< it may start before the kernel before it has ended
   int64_t chunk = 0;        ///< elements of a chunk
+  int64_t rowsPerBlock = 0; ///< with the grid rule "rows"
+  int axes = 0;             ///< of the records of fw::RowsLaunch
   int vec = 0;              ///< elements per vector access
   int slots = 0;            ///< columns of the scalar table
   std::string real = "f32"; ///< type of the scalar table
   int64_t workspaceBytes = 0; ///< per launch, beside the program's buffers
-  /// Of the kernel, in order; "launch": fw::ElementsLaunch or, where it reduces, fw::ReduceLaunch.
+  /// Of the kernel, in order; "launch": fw::ElementsLaunch, fw::ReduceLaunch where it reduces over
+  /// tensors, or fw::RowsLaunch.
   std::vector<std::string> parameters;
   std::vector<uint32_t> operands; ///< of the kernel, as places in ProgramRecord::operands
 

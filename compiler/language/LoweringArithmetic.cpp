@@ -17,6 +17,12 @@ Value ExpressionLowering::logic(Function function, ArrayRef<Value> arguments) {
   }
 }
 
+/// Rows are read faster than exact exponentials are made: there they may be the hardware's.
+arith::FastMathFlags ExpressionLowering::exponentialForm(Value value) const {
+  const bool isFast = !state.root.op->domain.axes.empty() && value.getType().isF32();
+  return isFast ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+}
+
 Value ExpressionLowering::arithmetic(Function function, ArrayRef<Value> x) {
   switch (function) {
   case Function::Add:
@@ -52,9 +58,9 @@ Value ExpressionLowering::arithmetic(Function function, ArrayRef<Value> x) {
   case Function::InverseRoot:
     return make<math::RsqrtOp>(x[0]);
   case Function::Exp:
-    return make<math::ExpOp>(x[0]);
+    return make<math::ExpOp>(x[0], exponentialForm(x[0]));
   case Function::Exp2:
-    return make<math::Exp2Op>(x[0]);
+    return make<math::Exp2Op>(x[0], exponentialForm(x[0]));
   case Function::Expm1:
     return make<math::ExpM1Op>(x[0]);
   case Function::Log:

@@ -80,6 +80,7 @@ private:
   LoweredValue lowerPower(const Apply &apply);
   LoweredValue lowerComparison(const Apply &apply);
   mlir::Value squarings(mlir::Value base, int64_t exponent);
+  mlir::arith::FastMathFlags exponentialForm(mlir::Value value) const;
   mlir::Value arithmetic(Function function, llvm::ArrayRef<mlir::Value> arguments);
   mlir::Value logic(Function function, llvm::ArrayRef<mlir::Value> arguments);
   LoweredValue lowerInts(const Apply &apply);

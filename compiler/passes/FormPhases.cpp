@@ -235,7 +235,7 @@ private:
                              fuse::Pattern pattern = fuse::Pattern::Elements) {
     FloatType precision = elementPrecision(op.getContext(), op.getOperands());
     auto kernel = KernelOp::create(builder, op.getLoc(), kernelName(op, suffix), pattern, precision,
-                                   ScheduleAttr());
+                                   DictionaryAttr(), ScheduleAttr());
     kernel.getBody().emplaceBlock();
     return kernel;
   }

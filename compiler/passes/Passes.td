@@ -198,7 +198,9 @@ def PairReductions : Fw_Pass<"pair-reductions", "::fw::fuse::OpOp"> {
     | `moments` | `sum(x)` and `sum((x - m)^2)`, where m is the average of x |
     | `max_sum_exp` | `t = max(s)` and `sum(exp(s - t))`, also where a select has a constant in its place |
 
-    Both get the attribute `fuse.pair`, which `form-phases` hands on to their passes. A block of threads
+    Equal values must be one value, so it runs behind the CSE of the semantic stage: the bounds of the
+    evaluator cover what a backend may make of a pair (docs/rationale/rows-numerics.md). Both get the
+    attribute `fuse.pair`, which `form-phases` hands on to their passes. A block of threads
     then waits once for both numbers: each of its threads has the pair of its own columns, and two
     pairs merge into one. A backend that reads a row again at no cost leaves the passes as they are.
     ```mlir
@@ -312,13 +314,14 @@ def Schedule : Fw_Pass<"schedule", "::fw::fuse::ProgramOp"> {
     fuse.kernel @fw_scale_x_bf16_y_f32_v4 elements f32
         schedule <"chunk", {chunk = 8192 : i64, inflight = 2 : i64, threads = 512 : i64, vec = 4 : i64}> { ... }
     ```
-    The decisions come from the rule of the kernel's pattern (`rules/Elements.h`); `overrides` fixes
-    some of them and the rule derives the rest. The symbol is final: it is the kernel's name in
-    profilers.
+    The decisions come from the rule of the kernel's pattern (`rules/Elements.h`, `rules/Rows.h`);
+    `overrides` fixes some of them and the rule derives the rest. A kernel over rows keeps the `facts`
+    that its schedule goes by. The symbol is final: it is the kernel's name in profilers.
   }];
   let options = [
     Option<"arch", "arch", "std::string", "\"\"", "a name of archs.def, whose limits the rule follows">,
-    Option<"overrides", "overrides", "std::string", "\"\"", "decision=number pairs, separated by commas">];
+    Option<"overrides", "overrides", "std::string", "\"\"", "decision=number pairs, separated by commas">,
+    Option<"facts", "facts", "std::string", "\"\"", "what is known of the tensors of an op over rows, in the same form">];
   let statistics = [Statistic<"numScheduled", "scheduled", "kernels">];
 }
 

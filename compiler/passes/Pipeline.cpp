@@ -42,7 +42,9 @@ std::string selectDtypes(StringRef dtypes, OwnsName owns) {
   return llvm::join(selected, ",");
 }
 
-/// Bind the dtypes of the request, add its features in the table's order, and check the scopes.
+/// Bind the dtypes of the request, add its features in the table's order, merge equal values, check
+/// the scopes and name the pairs. The canonicalizer is left out on purpose: it folds functions of
+/// constants with the host's libm, and our functions are not those.
 Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options) {
   if (auto legal = checkFeatures(options.features); !legal)
     return legal;
@@ -59,14 +61,15 @@ Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options)
   for (const Feature *feature : features)
     nested.addPass(passOf(*feature)(
         selectDtypes(options.dtypes, [&](StringRef name) { return isAddedBy(*feature, name); })));
-  nested.addPass(createInferScopes());
+  manager.addPass(createCSEPass());
+  OpPassManager &merged = manager.nest<fuse::OpOp>();
+  merged.addPass(createInferScopes());
+  merged.addPass(createPairReductions());
   return {};
 }
 
-/// Fix the bits: merge equal values, then contract. The canonicalizer is left out on purpose: it
-/// folds functions of constants with the host's libm, and our functions are not those.
+/// Fix the bits.
 void addContraction(OpPassManager &manager) {
-  manager.addPass(createCSEPass());
   OpPassManager &nested = manager.nest<fuse::OpOp>();
   nested.addPass(createFma());
   nested.addPass(createInferScopes());
@@ -74,14 +77,14 @@ void addContraction(OpPassManager &manager) {
 
 /// Split into scalar program and kernels.
 void addPhases(OpPassManager &manager) {
-  manager.nest<fuse::OpOp>().addPass(createPairReductions());
   manager.addPass(createFormPhases());
   manager.addPass(createCSEPass());
 }
 
 /// Decide how the kernels run on the arch.
 void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
-  manager.nest<fuse::ProgramOp>().addPass(createSchedule({options.arch, options.schedule}));
+  manager.nest<fuse::ProgramOp>().addPass(
+      createSchedule({options.arch, options.schedule, options.facts}));
 }
 
 } // namespace
@@ -125,6 +128,7 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
   ListOption<std::string> features{*this, "features", llvm::cl::desc("names of features")};
   Option<std::string> arch{*this, "arch", llvm::cl::desc("a name of archs.def")};
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("decision=number pairs")};
+  Option<std::string> facts{*this, "facts", llvm::cl::desc("fact=number pairs")};
 };
 
 struct StageRow {
@@ -148,7 +152,8 @@ void registerPipelines() {
           PipelineOptions options{flags.dtypes,
                                   {flags.features.begin(), flags.features.end()},
                                   flags.arch,
-                                  flags.schedule};
+                                  flags.schedule,
+                                  flags.facts};
           if (auto built = buildPipeline(manager, stage, options); !built)
             llvm::report_fatal_error(llvm::StringRef(render(built.error())), false);
         });

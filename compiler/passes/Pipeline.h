@@ -17,6 +17,7 @@ struct PipelineOptions {
   std::vector<std::string> features; ///< names of features.def, in any order
   std::string arch;                  ///< a name of archs.def; CUDA only
   std::string schedule;              ///< "threads=256,vec=4"; CUDA only
+  std::string facts;                 ///< "columns=4096,aligned=16"; CUDA only
 };
 
 /// How far a module is lowered. CPU and CUDA share everything up to, and including, Phases.

@@ -1,6 +1,8 @@
 #include "compiler/dialect/Dtypes.h"
+#include "compiler/dialect/ScheduleTable.h"
 #include "compiler/passes/Passes.h"
 #include "compiler/passes/Refusal.h"
+#include "compiler/passes/RowsScheduling.h"
 #include "compiler/passes/rules/Elements.h"
 #include "compiler/target/Target.h"
 
@@ -52,8 +54,9 @@ public:
     ProgramOp program = getOperation();
     Result<const target::Arch *> row = target::findArch(arch.getValue());
     Result<ScheduleOverrides> fixed = parseOverrides(overrides.getValue());
-    if (!row || !fixed) {
-      refuse(program, row ? fixed.error() : row.error());
+    auto known = parseFacts(facts.getValue());
+    if (!row || !fixed || !known) {
+      refuse(program, !row ? row.error() : !fixed ? fixed.error() : known.error());
       return signalPassFailure();
     }
     const SmallVector<KernelOp> behind = kernelsBehind(program);
@@ -64,7 +67,7 @@ public:
       return signalPassFailure();
     }
     for (KernelOp kernel : program.getBody().getOps<KernelOp>())
-      if (failed(scheduleKernel(kernel, limitsOf(**row), *fixed)))
+      if (failed(scheduleKernel(kernel, **row, *fixed, *known)))
         return signalPassFailure();
     for (KernelOp kernel : behind)
       decide(kernel, kEarlyLaunch, *early);
@@ -86,27 +89,45 @@ private:
     return found;
   }
 
-  LogicalResult scheduleKernel(KernelOp kernel, const ElementsLimits &limits,
-                               const ScheduleOverrides &fixed) {
-    if (kernel.getPattern() == fuse::Pattern::Rows)
-      return refuse(kernel, {.code = Code::USAGE,
-                             .text = "expected an op over elements for a GPU, got op '" +
-                                     getOperation().getSymName().str() + "' over rows",
-                             .remedy = "compile it for the CPU: no GPU kernel has rows yet"});
-    if (kernel.getPattern() != fuse::Pattern::Elements)
-      return kernel.emitError() << "expected pattern elements, got "
-                                << stringifyPattern(kernel.getPattern());
+  LogicalResult scheduleKernel(KernelOp kernel, const target::Arch &arch,
+                               const ScheduleOverrides &fixed, const RowsFactValues &known) {
+    const StringRef pattern = stringifyPattern(kernel.getPattern());
     if (kernel.getSchedule())
       return kernel.emitError() << "expected a kernel without a schedule, got "
                                 << kernel.getScheduleAttr();
+    for (const auto &[name, value] : fixed)
+      if (auto message = checkPattern(name, {pattern.data(), pattern.size()}))
+        return refuse(kernel, {.code = Code::USAGE,
+                               .text = *message,
+                               .remedy = "leave it out to take the rule's choice"});
+    Result<void> scheduled;
+    if (kernel.getPattern() == fuse::Pattern::Rows)
+      scheduled = scheduleRowsKernel(kernel, arch, known, fixed);
+    else if (kernel.getPattern() == fuse::Pattern::Elements)
+      scheduled = scheduleElementsKernel(kernel, limitsOf(arch), fixed);
+    else
+      return kernel.emitError() << "expected pattern elements or rows, got " << pattern;
+    if (!scheduled)
+      return refuse(kernel, scheduled.error());
+    ++numScheduled;
+    return success();
+  }
+
+  Result<void> scheduleElementsKernel(KernelOp kernel, const ElementsLimits &limits,
+                                      const ScheduleOverrides &fixed) {
     ElementsStreams streams = streamsOf(getOperation(), kernel);
     Result<ElementsSchedule> schedule = reduces(kernel) ? scheduleReduction(streams, limits, fixed)
                                                         : scheduleElements(streams, limits, fixed);
     if (!schedule)
-      return refuse(kernel, schedule.error());
-    setSchedule(kernel, reduces(kernel) ? "norm_last_block" : "chunk", *schedule);
-    ++numScheduled;
-    return success();
+      return schedule.takeError();
+    const std::pair<StringRef, int64_t> decisions[] = {{"blocks_per_sm", schedule->blocksPerSm},
+                                                       {"chunk", schedule->chunk},
+                                                       {"inflight", schedule->inflight},
+                                                       {"threads", schedule->threads},
+                                                       {"vec", schedule->vec}};
+    setSchedule(kernel, reduces(kernel) ? "norm_last_block" : "chunk", decisions);
+    kernel.setSymName("fw_" + kernel.getSymName().str() + "_v" + std::to_string(schedule->vec));
+    return {};
   }
 
   void decide(KernelOp kernel, StringRef name, int64_t value) {
@@ -116,21 +137,6 @@ private:
     decisions.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
     kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), schedule.getSkeleton(),
                                              builder.getDictionaryAttr(decisions)));
-  }
-
-  void setSchedule(KernelOp kernel, StringRef skeleton, const ElementsSchedule &schedule) {
-    Builder builder(&getContext());
-    std::pair<StringRef, int64_t> decisions[] = {{"blocks_per_sm", schedule.blocksPerSm},
-                                                 {"chunk", schedule.chunk},
-                                                 {"inflight", schedule.inflight},
-                                                 {"threads", schedule.threads},
-                                                 {"vec", schedule.vec}};
-    SmallVector<NamedAttribute> attributes;
-    for (auto [name, value] : decisions)
-      attributes.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
-    kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), builder.getStringAttr(skeleton),
-                                             builder.getDictionaryAttr(attributes)));
-    kernel.setSymName("fw_" + kernel.getSymName().str() + "_v" + std::to_string(schedule.vec));
   }
 };
 

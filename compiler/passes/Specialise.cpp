@@ -100,6 +100,9 @@ private:
           result.setType(precision);
           ++numWidened;
         }
+      if (isa<math::ExpOp, math::Exp2Op>(inner)) // of f64 there is no hardware's form
+        inner.setAttr("fastmath",
+                      arith::FastMathFlagsAttr::get(&getContext(), arith::FastMathFlags::none));
       if (auto constant = dyn_cast<arith::ConstantOp>(inner))
         if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
           constant.setValueAttr(roundTo(value, precision));

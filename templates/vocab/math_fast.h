@@ -6,6 +6,10 @@
 
 namespace fw::fast {
 
+/// How far the exponentials may be off: by ULPS, and e^x also by a factor 1 +- SLOPE * |x| * 2^-24:
+/// log2(e) and the product with it are rounded.
+inline constexpr double ULPS = 2, SLOPE = 1.23;
+
 /// 2^x within 2 ulp; results below the smallest normal number are 0.
 FW_INLINE float exp2(float x) {
 #if defined(__CUDACC__)
@@ -18,7 +22,7 @@ FW_INLINE float exp2(float x) {
 #endif
 }
 
-/// e^x within 2 + |x| ulp: the product with log2(e) is rounded.
+/// e^x, within 2 + 1.23 |x| ulp at the most; results below the smallest normal number are 0.
 FW_INLINE float exp(float x) { return exp2(x * 1.44269504088896341f); }
 
 /// 1 / x within 1 ulp.

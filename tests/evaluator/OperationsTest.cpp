@@ -123,6 +123,30 @@ INSTANTIATE_TEST_SUITE_P(
                     Known{"math.rsqrt", -1, NOT_A_NUMBER}, Known{"fuse.sigmoid", 0, 0.5},
                     Known{"fuse.sigmoid", -INF, 0}, Known{"fuse.sigmoid", 200, 1}));
 
+/// What a multiplication by a rounded log2(e) and a 2^x within 2 ulp give, both at their worst.
+TEST(Operations, ExponentialsOfTheHardwareAreWithinTheirOwnBound) {
+  const auto bounded = [](const std::string &op, double x) {
+    return boundOf("%y = " + op + " %a fastmath<afn> : f32", {x});
+  };
+  for (double given : {-126.5, -87.33, -80.0, -1.0, -1e-3, 0.0, 0.3, 1.0, 7.77, 60.0, 88.7}) {
+    const auto x = static_cast<float>(given), t = x * 1.44269504f;
+    for (auto &[op, exact, hardware] :
+         {std::tuple("math.exp", std::exp(double(x)), std::exp2(double(t))),
+          std::tuple("math.exp2", std::exp2(double(x)), std::exp2(double(x)))}) {
+      const Bound bound = bounded(op, x);
+      const double ulp = std::ldexp(2 * U, std::max(std::ilogb(exact), -126));
+      EXPECT_NEAR(bound.value, exact, 1e-12 * exact);
+      EXPECT_LE(bound.lo, hardware < 0x1p-126 ? 0 : hardware - 1.99 * ulp) << op << " " << x;
+      EXPECT_GE(bound.hi, hardware + 1.99 * ulp) << op << " " << x;
+      EXPECT_LE(bound.bound, (5 + 1.5 * std::abs(x)) * ulp + 0x1p-126) << op << " " << x;
+    }
+  }
+  EXPECT_EQ(bounded("math.exp", -INF).bound, 0);
+  EXPECT_EQ(bounded("math.exp", 1e4).hi, INF);
+  EXPECT_EQ(bounded("math.exp", -1e4).bound, 0);
+  EXPECT_TRUE(bounded("math.exp", NOT_A_NUMBER).nan);
+}
+
 TEST(Operations, DoublesAreBoundedInDoubles) {
   for (const char *op : {"arith.divf", "arith.addf"}) {
     const Bound bound = boundOf(line(op, "%a, %b", "f64"), {1, 3}, "f64", "f64");

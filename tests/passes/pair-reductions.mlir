@@ -31,7 +31,8 @@ fuse.op @softmax over <axes, kept = ["row"], spanned = ["column"]>
   %zero = arith.constant 0.0 : f32
   %empty = arith.cmpf oeq, %t, %nothing : f32
   %below = arith.subf %x, %t : f32
-  %power = math.exp %below : f32
+  // CHECK: math.exp %{{.+}} fastmath<afn> : f32
+  %power = math.exp %below fastmath<afn> : f32
   %e = arith.select %empty, %zero, %power : f32
   // CHECK: fuse.reduce sum keep <axes, axes = ["row"]> %{{.+}} {fuse.pair = "max_sum_exp"} : f32 to f32
   %z = fuse.reduce sum keep <axes, axes = ["row"]> %e : f32 to f32

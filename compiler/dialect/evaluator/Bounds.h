@@ -32,10 +32,11 @@ template <class T> struct Bounds {
         : unit(std::ldexp(T(1), -dtype.digits) + 4 * OWN),
           tiny(std::max(std::ldexp(T(1), dtype.emin - dtype.digits),
                         std::numeric_limits<T>::denorm_min())),
-          largest(T(dtype.largest)), wholes(std::ldexp(T(1), dtype.digits)),
-          isDouble(dtype.bytes == 8) {}
+          largest(T(dtype.largest)), smallest(std::ldexp(T(1), dtype.emin)),
+          wholes(std::ldexp(T(1), dtype.digits)), isDouble(dtype.bytes == 8) {}
     T unit, tiny, largest;
-    T wholes; ///< whole numbers up to here are exact
+    T smallest; ///< normal number
+    T wholes;   ///< whole numbers up to here are exact
     bool isDouble;
   };
   static constexpr T OWN = std::numeric_limits<T>::epsilon() / 2;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/dialect/evaluator/Bounds.h"
+#include "templates/vocab/math_fast.h"
 
 namespace fw::evaluator {
 
@@ -21,6 +22,28 @@ template <class T> struct ElementFunctions<Bounds<T>> {
   }
   static Real exp2(const Real &x, const Format &f) {
     return within(rising(x, [](T v) { return std::exp2(v); }), f, ulps::exp2);
+  }
+  /// The hardware's forms, or any better one: an error that grows with |x|, and 0 for what is below
+  /// the smallest normal number.
+  static Real fastExp(const Real &x, const Format &f) {
+    return hardware(rising(x, [](T v) { return std::exp(v); }), x, f, fast::SLOPE);
+  }
+  static Real fastExp2(const Real &x, const Format &f) {
+    return hardware(rising(x, [](T v) { return std::exp2(v); }), x, f, 0);
+  }
+  static Real hardware(Real exact, const Real &x, const Format &f, T slope) {
+    if (exact.empty())
+      return exact;
+    const auto at = [&](T end, T argument) { // an ulp is 2u at the most
+      const Real point = exactly(end);
+      const T ulps = T(fast::ULPS) + slope / 2 * std::abs(argument);
+      return std::isfinite(argument) ? D::approximated(point, f, ulps) : point;
+    };
+    exact.lo = at(exact.lo, x.lo).lo;
+    exact.hi = at(exact.hi, x.hi).hi;
+    if (exact.lo < f.smallest)
+      exact.lo = 0;
+    return exact;
   }
   static Real expm1(const Real &x, const Format &f) {
     return within(rising(x, [](T v) { return std::expm1(v); }), f, ulps::expm1);

@@ -17,6 +17,8 @@ template <> struct ElementFunctions<Machine> {
   }
 #include "templates/vocab/functions.def"
 #undef FW_FUNCTION
+  static double fastExp(double x, const Format &f) { return exp(x, f); }
+  static double fastExp2(double x, const Format &f) { return exp2(x, f); }
   static double power(double x, int64_t n, const Format &f) {
     return D::in(f, [n](auto v) { return math::power(v, n); }, x);
   }

@@ -49,6 +49,12 @@ template <class D> Action<D> power(const Site &site) {
         ElementFunctions<D>::power(frame.reals[x], math::wholeNumber(frame.ints[n]), format);
   };
 }
+/// An exponential, exact or where the text lets it be so the hardware's.
+template <class D, class Op, auto Exact, auto Fast> Action<D> exponential(const Site &site) {
+  const bool isFast = mlir::arith::bitEnumContainsAll(mlir::cast<Op>(site.op).getFastmath(),
+                                                      mlir::arith::FastMathFlags::afn);
+  return isFast ? real1<D, Fast>(site) : real1<D, Exact>(site);
+}
 template <class D> Action<D> intToReal(const Site &site) {
   const typename D::Format format(dtypeOf(site.type()));
   if (site.isElementSide)
@@ -354,8 +360,8 @@ inline constexpr OperationRow<D> kOperations[] = {
     {"math.isfinite", test<D, D::isFinite>},
     {"math.isnan", test<D, D::isNan>},
     {"math.rsqrt", real1<D, F::rsqrt>},
-    {"math.exp", real1<D, F::exp>},
-    {"math.exp2", real1<D, F::exp2>},
+    {"math.exp", exponential<D, mlir::math::ExpOp, F::exp, F::fastExp>},
+    {"math.exp2", exponential<D, mlir::math::Exp2Op, F::exp2, F::fastExp2>},
     {"math.expm1", real1<D, F::expm1>},
     {"math.log", real1<D, F::log>},
     {"math.log2", real1<D, F::log2>},

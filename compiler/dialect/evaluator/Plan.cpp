@@ -1,5 +1,6 @@
 #include "compiler/dialect/evaluator/Plan.h"
 
+#include "compiler/dialect/Pairs.h"
 #include "compiler/dialect/evaluator/Operations.h"
 
 #include <algorithm>
@@ -359,7 +360,19 @@ private:
             numbers.lookup(reduce.getValue()),
             numbers.lookup(reduce.getResult()),
             axesOf(step.varies),
-            keeps == Keeps::Axes ? slotOf(reduce) : 0};
+            keeps == Keeps::Axes ? slotOf(reduce) : 0,
+            pairOf(reduce)};
+  }
+
+  /// Of the second reduction of what the pass pair-reductions has called a pair.
+  PairedSum pairOf(fuse::ReduceOp reduce) const {
+    auto name = reduce->getAttrOfType<StringAttr>(fuse::kPair);
+    std::optional<fuse::Pair> pair = name ? fuse::pairOf(reduce) : std::nullopt;
+    if (!pair || fuse::nameOf(pair->kind) != name)
+      return {};
+    const bool isMoments = pair->kind == fuse::Pair::Kind::Moments;
+    return {isMoments ? PairedSum::Kind::Moments : PairedSum::Kind::Exponentials,
+            numbers.lookup(pair->about), pair->isFast};
   }
 
   /// What a loop over `on` computes for `needed`, in the order of the text, each as seldom as it

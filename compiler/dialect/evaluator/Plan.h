@@ -46,6 +46,14 @@ template <class D> struct Frame {
 
 template <class D> using Action = std::function<void(Frame<D> &)>;
 
+/// A sum that kernels may make about other references than the text says (Reducer.h).
+struct PairedSum {
+  enum class Kind { None, Moments, Exponentials };
+  Kind kind = Kind::None;
+  unsigned about = 0;  ///< of moments: the value number of the mean
+  bool isFast = false; ///< the hardware's exponentials
+};
+
 template <class D> struct Reduction {
   enum class Keeps { Axes, Tensor, All };
   fuse::ReduceKind kind;
@@ -54,6 +62,7 @@ template <class D> struct Reduction {
   unsigned from, to;         ///< value numbers
   Axes axes;                 ///< that are kept
   unsigned slot;             ///< of what keeps axes
+  PairedSum pair;
 };
 
 /// A value that a later pass reads at other places.

@@ -129,7 +129,7 @@ private:
     for (const Reduction<D> &reduction : loop.reductions) {
       const size_t count =
           reduction.keeps == Keeps::Axes ? frame ? frame->placesOn(reduction.axes) : 0 : 1;
-      out.emplace_back(count, Reducer<D>(reduction.kind, reduction.format));
+      out.emplace_back(count, Reducer<D>(reduction.kind, reduction.format, reduction.pair));
     }
     return out;
   }
@@ -148,7 +148,7 @@ private:
         for (size_t i = 0; i < own.size(); ++i) {
           const Reduction<D> &reduction = loop.reductions[i];
           const size_t place = reduction.keeps == Keeps::Axes ? frame.placeOn(reduction.axes) : 0;
-          reducersOf(i)[place].add(frame.reals[reduction.from]);
+          reducersOf(i)[place].add(frame.reals[reduction.from], frame.reals[reduction.pair.about]);
         }
         for (const Keep &keep : loop.keeps)
           frame.kept[keep.slot][frame.placeOn(keep.axes)] = frame.reals[keep.from];

@@ -15,8 +15,13 @@ int64_t widest(std::span<const OperandStream> streams) {
   return bytes;
 }
 
-Result<ScheduleOverrides> parseOverrides(std::string_view text) {
-  ScheduleOverrides overrides;
+using Numbers = std::map<std::string, int64_t, std::less<>>;
+
+/// "name=number,..." with each name once; `check` says what is wrong with one.
+template <class Check>
+static Result<Numbers> parseNumbers(std::string_view text, const std::string &where,
+                                    const std::string &what, const char *example, Check &&check) {
+  Numbers numbers;
   while (!text.empty()) {
     std::string_view entry = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), entry.size() + 1));
@@ -26,14 +31,26 @@ Result<ScheduleOverrides> parseOverrides(std::string_view text) {
     int64_t value = 0;
     auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (digits.empty() || status != std::errc() || end != digits.data() + digits.size())
-      return usage("expected name=number in a schedule, got '" + std::string(entry) + "'",
-                   "write for example threads=256,vec=4");
-    if (auto message = checkDecision(name, value))
-      return usage(*message, "correct the schedule");
-    if (!overrides.emplace(name, value).second)
-      return usage("expected each decision once, got '" + name + "' twice", "give it once");
+      return usage("expected name=number in " + where + ", got '" + std::string(entry) + "'",
+                   "write for example " + std::string(example));
+    if (std::optional<std::string> message = check(name, value))
+      return usage(*message, "correct the " + what);
+    if (!numbers.emplace(name, value).second)
+      return usage("expected each " + what + " once, got '" + name + "' twice", "give it once");
   }
-  return overrides;
+  return numbers;
+}
+
+Result<ScheduleOverrides> parseOverrides(std::string_view text) {
+  return parseNumbers(text, "a schedule", "decision", "threads=256,vec=4", checkDecision);
+}
+
+Result<Numbers> parseFacts(std::string_view text) {
+  Result<Numbers> facts = parseNumbers(text, "facts", "fact", "columns=4096,aligned=16", checkFact);
+  if (facts)
+    for (const Fact &fact : allFacts())
+      facts->emplace(fact.name, fact.fallback);
+  return facts;
 }
 
 int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, int64_t rule) {

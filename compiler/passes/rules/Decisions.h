@@ -31,6 +31,10 @@ using ScheduleOverrides = std::map<std::string, int64_t, std::less<>>;
 /// "threads=256,vec=4", each decision once and in the bounds of schedule.def.
 Result<ScheduleOverrides> parseOverrides(std::string_view text);
 
+/// "columns=4096,aligned=16", each fact once and in the bounds of facts.def; those that are not
+/// given have their fallback.
+Result<std::map<std::string, int64_t, std::less<>>> parseFacts(std::string_view text);
+
 int64_t overrideOr(const ScheduleOverrides &overrides, std::string_view name, int64_t rule);
 
 // --- Decisions that cannot work: USAGE ---

@@ -33,7 +33,7 @@ module {
     %27 = arith.cmpf oeq, %24, %26 {fuse.label = "softmax.E2"} : f32
     %cst_1 = arith.constant 0.000000e+00 : f64
     %28 = arith.subf %23, %24 {fuse.label = "softmax.E2"} : f32
-    %29 = math.exp %28 {fuse.label = "softmax.E2"} : f32
+    %29 = math.exp %28 fastmath<afn> {fuse.label = "softmax.E2"} : f32
     %30 = fuse.uniform %cst_1 : f64 to f32
     %31 = arith.select %27, %30, %29 {fuse.label = "softmax.E2", fuse.name = "softmax_e"} : f32
     %32 = fuse.reduce  sum keep <axes, axes = ["batch", "head", "query"]> %31 {fuse.label = "softmax.E3", fuse.name = "softmax_z"} : f32 to f32

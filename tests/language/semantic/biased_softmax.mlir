@@ -16,7 +16,7 @@ module {
     %11 = arith.cmpf oeq, %8, %10 {fuse.label = "softmax.E2"} : f32
     %cst_1 = arith.constant 0.000000e+00 : f64
     %12 = arith.subf %7, %8 {fuse.label = "softmax.E2"} : f32
-    %13 = math.exp %12 {fuse.label = "softmax.E2"} : f32
+    %13 = math.exp %12 fastmath<afn> {fuse.label = "softmax.E2"} : f32
     %14 = fuse.uniform %cst_1 : f64 to f32
     %15 = arith.select %11, %14, %13 {fuse.label = "softmax.E2", fuse.name = "softmax_e"} : f32
     %16 = fuse.reduce  sum keep <axes, axes = ["batch", "head", "query"]> %15 {fuse.label = "softmax.E3", fuse.name = "softmax_z"} : f32 to f32

@@ -25,7 +25,7 @@ module {
     %20 = arith.cmpf oeq, %17, %19 {fuse.label = "softmax.E2"} : f32
     %cst_1 = arith.constant 0.000000e+00 : f64
     %21 = arith.subf %16, %17 {fuse.label = "softmax.E2"} : f32
-    %22 = math.exp %21 {fuse.label = "softmax.E2"} : f32
+    %22 = math.exp %21 fastmath<afn> {fuse.label = "softmax.E2"} : f32
     %23 = fuse.uniform %cst_1 : f64 to f32
     %24 = arith.select %20, %23, %22 {fuse.label = "softmax.E2", fuse.name = "softmax_e"} : f32
     %25 = fuse.reduce  sum keep <axes, axes = ["batch", "head", "query"]> %24 {fuse.label = "softmax.E3", fuse.name = "softmax_z"} : f32 to f32

@@ -23,7 +23,7 @@ module {
     %16 = fuse.uniform %15 : f64 to f32
     %17 = arith.cmpf oeq, %14, %16 {fuse.label = "softmax.E2"} : f32
     %18 = arith.subf %13, %14 {fuse.label = "softmax.E2"} : f32
-    %19 = math.exp %18 {fuse.label = "softmax.E2"} : f32
+    %19 = math.exp %18 fastmath<afn> {fuse.label = "softmax.E2"} : f32
     %20 = fuse.uniform %cst : f64 to f32
     %21 = arith.select %17, %20, %19 {fuse.label = "softmax.E2", fuse.name = "softmax_e"} : f32
     %22 = fuse.reduce  sum keep <axes, axes = ["batch", "head", "query"]> %21 {fuse.label = "softmax.E3", fuse.name = "softmax_z"} : f32 to f32

@@ -18,7 +18,7 @@ module {
     %13 = arith.cmpf oeq, %10, %12 {fuse.label = "softmax.E2"} : f32
     %cst_1 = arith.constant 0.000000e+00 : f64
     %14 = arith.subf %9, %10 {fuse.label = "softmax.E2"} : f32
-    %15 = math.exp %14 {fuse.label = "softmax.E2"} : f32
+    %15 = math.exp %14 fastmath<afn> {fuse.label = "softmax.E2"} : f32
     %16 = fuse.uniform %cst_1 : f64 to f32
     %17 = arith.select %13, %16, %15 {fuse.label = "softmax.E2", fuse.name = "softmax_e"} : f32
     %18 = fuse.reduce  sum keep <axes, axes = ["batch", "head", "query"]> %17 {fuse.label = "softmax.E3", fuse.name = "softmax_z"} : f32 to f32

@@ -6,7 +6,7 @@ module {
     %3 = arith.mulf %2, %1 {fuse.name = "s"} : f32
     %4 = fuse.reduce  max keep <axes, axes = ["row"]> %3 {fuse.label = "E1", fuse.name = "t"} : f32 to f32
     %5 = arith.subf %3, %4 {fuse.label = "E2"} : f32
-    %6 = math.exp %5 {fuse.label = "E2", fuse.name = "e"} : f32
+    %6 = math.exp %5 fastmath<afn> {fuse.label = "E2", fuse.name = "e"} : f32
     %7 = fuse.reduce  sum keep <axes, axes = ["row"]> %6 {fuse.label = "E3", fuse.name = "z"} : f32 to f32
     %8 = arith.divf %6, %7 {fuse.label = "E4", fuse.name = "y"} : f32
     fuse.write "y", %8 : f32

@@ -11,7 +11,7 @@ module {
     %7 = arith.cmpf oeq, %4, %6 {fuse.label = "E2"} : f32
     %cst_0 = arith.constant 0.000000e+00 : f64
     %8 = arith.subf %3, %4 {fuse.label = "E2"} : f32
-    %9 = math.exp %8 {fuse.label = "E2"} : f32
+    %9 = math.exp %8 fastmath<afn> {fuse.label = "E2"} : f32
     %10 = fuse.uniform %cst_0 : f64 to f32
     %11 = arith.select %7, %10, %9 {fuse.label = "E2", fuse.name = "e"} : f32
     %12 = fuse.reduce  sum keep <axes, axes = ["row"]> %11 {fuse.label = "E3", fuse.name = "z"} : f32 to f32

@@ -1,0 +1,44 @@
+// Operations of the language on ints of 64 bits, defined for all operands: they wrap.
+#pragma once
+
+#include "templates/vocab/prelude.h"
+
+namespace fw {
+
+FW_INLINE i64 wrapped(u64 bits) { return static_cast<i64>(bits); }
+
+FW_INLINE i64 wholeSum(i64 a, i64 b) { return wrapped(static_cast<u64>(a) + static_cast<u64>(b)); }
+FW_INLINE i64 wholeDifference(i64 a, i64 b) {
+  return wrapped(static_cast<u64>(a) - static_cast<u64>(b));
+}
+FW_INLINE i64 wholeProduct(i64 a, i64 b) {
+  return wrapped(static_cast<u64>(a) * static_cast<u64>(b));
+}
+
+FW_INLINE i64 larger(i64 a, i64 b) { return a > b ? a : b; }
+FW_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
+
+/// Rounded down; 0 of a division by 0.
+FW_INLINE i64 wholeQuotient(i64 a, i64 b) {
+  if (b == 0)
+    return 0;
+  if (b == -1)
+    return wrapped(u64{0} - static_cast<u64>(a)); // the quotient of the least number wraps
+  const i64 towardsZero = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? towardsZero - 1 : towardsZero;
+}
+
+/// What a division rounded down leaves; of a division by 0 all of it.
+FW_INLINE i64 wholeRest(i64 a, i64 b) {
+  return wrapped(static_cast<u64>(a) - static_cast<u64>(wholeQuotient(a, b)) * static_cast<u64>(b));
+}
+
+/// 0 where `by` is not within 0 and 63.
+FW_INLINE i64 shiftedLeft(i64 a, i64 by) {
+  return by < 0 || by > 63 ? 0 : wrapped(static_cast<u64>(a) << by);
+}
+
+/// With the sign; 0 or -1 where `by` is not within 0 and 63.
+FW_INLINE i64 shiftedRight(i64 a, i64 by) { return a >> (by < 0 || by > 63 ? 63 : by); }
+
+} // namespace fw
