@@ -73,10 +73,10 @@ class Kernel:
 
     def bind(self, addresses, strides, rows, scalar):
         operands = len(addresses)
-        record_bytes = 16 * operands + 16
+        record_bytes = 16 * operands + 24
         room = min(8, (4096 - 32) // record_bytes)
         head = struct.pack("<QQIIII", 0, EVICT_LAST, self.about["columns"], 1, 0, 0)
-        record = struct.pack(f"<{operands}Q{operands}QQII", *addresses, *strides, rows, 0, 0)
+        record = struct.pack(f"<{operands}Q{operands}QQIIIxxxx", *addresses, *strides, rows, rows, 0, 0)
         numbers = struct.pack("<16f", *[scalar] * 16)
         self.parameter = ctypes.create_string_buffer(head + record + bytes(record_bytes * (room - 1)) + numbers)
         self.arguments = (ctypes.c_void_p * 1)(ctypes.addressof(self.parameter))

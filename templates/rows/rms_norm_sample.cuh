@@ -10,10 +10,10 @@
 
 struct Op : SampleSchedule {
   static constexpr bool BOUNDED = false, COUNTED = false;
-  static constexpr int OPERANDS = 4, SLOTS = 1, EXCHANGES = 1;
+  static constexpr int AXES = 1, OPERANDS = 4, SLOTS = 1, EXCHANGES = 1;
   static constexpr int LEAD = sizeof(X) > sizeof(Y) ? 0 : 2;
   static constexpr fw::u32 SHARED_OPERANDS = 0b0010, COLUMN_PHASES = 0b10;
-  using Launch = fw::RowsLaunch<OPERANDS, SLOTS, Real>;
+  using Launch = fw::RowsLaunch<OPERANDS, AXES, SLOTS, Real>;
   using Place = fw::RowPlace<Op>;
   template <int W> struct In {
     fw::Raw<X, W> x;
@@ -25,16 +25,16 @@ struct Op : SampleSchedule {
     fw::Raw<Y, W> y;
   };
   struct Uniform {
-    float eps;
+    Real eps;
   };
   struct Row {
-    float rstd;
+    Real rstd;
   };
   template <int E> using Reference = fw::Nothing<Real>;
   template <int E> using Acc = fw::Accumulators<Real, fw::Sum>;
 
   static FW_INLINE Uniform uniform(const Real *scalars) { return {scalars[0]}; }
-  static FW_INLINE void begin(const Place &, const Uniform &, Row &) {}
+  static FW_INLINE void begin(const Place &, const Uniform &, fw::u32, Row &) {}
   template <int E, int W, class Policy>
   static FW_INLINE void load(In<W> &in, const Place &place, fw::u32 i, Policy policy) {
     fw::load<W>(in.x, fw::pointer<X>(place.pointers, 0), i, policy);
@@ -47,23 +47,23 @@ struct Op : SampleSchedule {
       fw::loadColumnShifted<W>(column.w, fw::pointer<C>(place.pointers, 1), i);
   }
   template <int E, int W>
-  static FW_INLINE void map(In<W> &in, const Column<W> &, const Row &, const Uniform &,
-                            Acc<E> &acc) {
+  static FW_INLINE void map(In<W> &in, const Column<W> &, const Place &, fw::u32, const Row &,
+                            const Uniform &, Acc<E> &acc) {
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      const float x = fw::get(in.x, k);
+      const Real x = fw::get(in.x, k);
       acc.values[0] = fw::math::fma(x, x, acc.values[0]);
     }
   }
   template <int E>
-  static FW_INLINE void finish(const Acc<E> &acc, const Row &, const Uniform &u, fw::u32 columns,
-                               Row &row) {
-    row.rstd = fw::math::rsqrt(acc.values[0] / static_cast<float>(columns) + u.eps);
+  static FW_INLINE void finish(const Acc<E> &acc, const Row &, const Place &, const Uniform &u,
+                               fw::u32 columns, Row &row) {
+    row.rstd = fw::math::rsqrt(acc.values[0] / static_cast<Real>(columns) + u.eps);
   }
   template <int W>
-  static FW_INLINE void emit(In<W> &in, const Column<W> &column, const Row &row, const Uniform &,
-                             Out<W> &out) {
-    float y[W];
+  static FW_INLINE void emit(In<W> &in, const Column<W> &column, const Place &, fw::u32,
+                             const Row &row, const Uniform &, Out<W> &out) {
+    Real y[W];
 #pragma unroll
     for (int k = 0; k < W; ++k)
       y[k] = fw::get(in.x, k) * row.rstd * fw::get(column.w, k);
@@ -72,10 +72,10 @@ struct Op : SampleSchedule {
   template <int W> static FW_INLINE void store(const Out<W> &out, const Place &place, fw::u32 i) {
     fw::store<W>(out.y, fw::pointer<Y>(place.pointers, 2), i);
   }
-  static FW_INLINE void end(const Place &place, const Row &row) {
-    fw::Raw<float, 1> rstd;
+  static FW_INLINE void end(const Place &place, const Uniform &, const Row &row) {
+    fw::Raw<Real, 1> rstd;
     fw::set(rstd, 0, row.rstd);
-    fw::store<1>(rstd, fw::pointer<float>(place.pointers, 3), 0);
+    fw::store<1>(rstd, fw::pointer<Real>(place.pointers, 3), 0);
   }
 };
 

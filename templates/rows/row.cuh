@@ -23,11 +23,12 @@
 //     static constexpr bool BOUNDED;
 //     // A reference needs to know how many elements it stands for.
 //     static constexpr bool COUNTED;
-//     static constexpr int OPERANDS, SLOTS, EXCHANGES;
+//     static constexpr int OPERANDS, AXES, SLOTS, EXCHANGES;  // EXCHANGES: 0 or more
 //     // Bit k: operand k is the same for all rows. Bit E: phase E needs Column; EXCHANGES is emit.
 //     static constexpr u32 SHARED_OPERANDS, COLUMN_PHASES;
 //     using Real = float or double;  using Index = u32 or u64;
-//     using Launch = fw::RowsLaunch<OPERANDS, SLOTS, Real>;
+//     using Launch = fw::RowsLaunch<OPERANDS, AXES, SLOTS, Real>;
+//     using Place = fw::RowPlace<Op>;  // u is Uniform; i the column of element 0 of what is W wide
 //     template <int W> struct In;  template <int W> struct Column;  template <int W> struct Out;
 //     struct Uniform;
 //     struct Row;  // what is known of a row, of any trivial type
@@ -35,21 +36,25 @@
 //     template <int E> using Reference, Acc;
 //     static Uniform uniform(const Real *scalars);
 //     // Inputs of one value per row, and outputs.
-//     static void begin(const RowPlace<Op> &, Uniform, Row &);
-//     static void end(const RowPlace<Op> &, Row);
+//     static void begin(Place, Uniform u, u32 columns, Row &);
+//     static void end(Place, Uniform u, Row);
 //     // Policy is u64, Again or Last.
-//     template <int E, int W, class Policy>
-//     static void load(In<W> &, const RowPlace<Op> &, u32 i, Policy);
-//     template <int W> static void loadColumn(Column<W> &, const RowPlace<Op> &, u32 i);
+//     template <int E, int W, class Policy> static void load(In<W> &, Place, u32 i, Policy);
+//     template <int W> static void loadColumn(Column<W> &, Place, u32 i);
 //     template <int E, int W>
-//     static void refer(In<W> &, Column<W>, Row, Uniform, Reference<E> &);
-//     template <int E> static void settle(Reference<E>, Real count, Uniform, Row &);
-//     template <int E, int W> static void map(In<W> &, Column<W>, Row, Uniform, Acc<E> &);
+//     static void refer(In<W> &, Column<W>, Place, u32 i, Row, Uniform u, Reference<E> &);
+//     template <int E> static void settle(Reference<E>, Real count, Uniform u, Row &);
+//     template <int E, int W>
+//     static void map(In<W> &, Column<W>, Place, u32 i, Row, Uniform u, Acc<E> &);
 //     template <int E> static void rebase(Acc<E> &, Row from, Row to, Real count);
-//     template <int E> static void finish(Acc<E>, Row own, Uniform, u32 columns, Row &);
-//     template <int W> static void emit(In<W> &, Column<W>, Row, Uniform, Out<W> &);
-//     template <int W> static void store(Out<W>, const RowPlace<Op> &, u32 i);
-//     static u32 first(Index row, u32 columns), last(Index row, u32 columns);
+//     template <int E>
+//     static void finish(Acc<E>, Row own, Place, Uniform u, u32 columns, Row &);
+//     template <int W>
+//     static void emit(In<W> &, Column<W>, Place, u32 i, Row, Uniform u, Out<W> &);
+//     template <int W> static void store(Out<W>, Place, u32 i);
+//     // Of the Row that `begin` left.
+//     static u32 first(Place, Row, Uniform u, u32 columns), last(Place, Row, Uniform u, u32
+//     columns);
 //     // Element k does not matter.
 //     template <int W> static void neutral(In<W> &, int k);
 //   };
@@ -71,13 +76,6 @@
 
 namespace fw {
 
-/// A row while a thread works on it.
-template <class Op> struct RowWork {
-  RowPlace<Op> place;
-  RowSpan<Op> span;
-  bool exists; // else it is the last one once more, and is not stored
-};
-
 template <class Op> struct RowThread {
   using Shape = RowShape<Op>;
   static constexpr int U = Shape::ROWS_EACH, C = Shape::VECTORS,
@@ -96,9 +94,11 @@ template <class Op> struct RowThread {
   Single singles[U][S];
   VectorColumn columns[C]; // with EARLY
 
-  FW_INLINE RowThread(const typename Op::Launch &launch, const RowsRecord<Op::OPERANDS> &record)
+  FW_INLINE RowThread(const typename Op::Launch &launch,
+                      const RowsRecord<Op::OPERANDS, Op::AXES> &record)
       : launch(launch), uniform(uniformOf<Op>(launch, record.row)) {
     using Index = typename Op::Index;
+    const u32 columns = Op::COLUMNS ? Op::COLUMNS : launch.columns;
     const Index base = static_cast<Index>(blockIdx.x - record.firstBlock) * Shape::ROWS +
                        threadIdx.x / Shape::THREADS * U;
 #pragma unroll
@@ -106,8 +106,8 @@ template <class Op> struct RowThread {
       const Index last = static_cast<Index>(record.rows) - 1, row = base + u;
       work[u].exists = row <= last;
       work[u].place = placeOf<Op>(record, row <= last ? row : last);
-      work[u].span = spanOf<Op>(work[u].place, launch);
-      Op::begin(work[u].place, uniform, rows[u]);
+      Op::begin(work[u].place, uniform, columns, rows[u]);
+      work[u].span = spanOf<Op>(work[u].place, columns, rows[u], uniform);
     }
   }
 
@@ -204,6 +204,11 @@ template <class Op> struct RowThread {
       Op::template loadColumn<1>(column, work[u].place, i);
   }
 
+  /// Column `i` for a pass. What follows from places alone would be kept like decoded words.
+  FW_INLINE u32 named(u32 i, u32 pass) const {
+    return Op::HOLDS && Op::FRESH ? i + pass * launch.zero : i;
+  }
+
   /// The elements of a step, into their rows' references.
   template <int E> FW_INLINE void refer(u32 step, RowPartial<Op, E> (&partials)[U]) {
     typename Op::Real before[U];
@@ -220,14 +225,16 @@ template <class Op> struct RowThread {
         return;
       VectorColumn column;
       columnOf<E>(column, u, c, i);
-      Op::template refer<E, Op::V>(vectors[u][c], column, rows[u], uniform, partials[u].reference);
+      Op::template refer<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E), rows[u],
+                                   uniform, partials[u].reference);
       count(u, i, Op::V);
     });
     if (step == 0)
       eachSingle([&](int u, int s, u32 i) {
         SingleColumn column;
         columnOf<E>(column, u, i);
-        Op::template refer<E, 1>(singles[u][s], column, rows[u], uniform, partials[u].reference);
+        Op::template refer<E, 1>(singles[u][s], column, work[u].place, i, rows[u], uniform,
+                                 partials[u].reference);
         count(u, i, 1);
       });
 #pragma unroll
@@ -254,13 +261,15 @@ template <class Op> struct RowThread {
         return;
       VectorColumn column;
       columnOf<E>(column, u, c, i);
-      Op::template map<E, Op::V>(vectors[u][c], column, partials[u].own, uniform, partials[u].acc);
+      Op::template map<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E + 1),
+                                 partials[u].own, uniform, partials[u].acc);
     });
     if (step == 0)
       eachSingle([&](int u, int s, u32 i) {
         SingleColumn column;
         columnOf<E>(column, u, i);
-        Op::template map<E, 1>(singles[u][s], column, partials[u].own, uniform, partials[u].acc);
+        Op::template map<E, 1>(singles[u][s], column, work[u].place, i, partials[u].own, uniform,
+                               partials[u].acc);
       });
   }
 
@@ -284,7 +293,7 @@ template <class Op> struct RowThread {
           map<E>(step, partials);
         }
       }
-      exchange<Op, E, U>(partials, rows, work[0].span.columns, uniform);
+      exchange<Op, E, U>(partials, rows, work, uniform);
       refresh();
       reduce<E + 1>();
     }
@@ -293,8 +302,7 @@ template <class Op> struct RowThread {
   /// A compiler that sees the same words decoded twice, about a reference or on both sides of an
   /// exchange, keeps the numbers, in twice the registers. Behind this they are other words to it.
   FW_INLINE void refresh() {
-    if constexpr (Op::HOLDS && Op::FRESH) {
-      static_assert(sizeof(Vector) % 4 == 0, "words of four bytes");
+    if constexpr (Op::HOLDS && Op::FRESH && sizeof(Vector) % 4 == 0) {
       struct Words {
         u32 words[sizeof(Vector) / 4];
       };
@@ -315,7 +323,8 @@ template <class Op> struct RowThread {
   FW_INLINE void store(typename Op::template In<W> &in,
                        const typename Op::template Column<W> &column, int u, u32 i) const {
     typename Op::template Out<W> out;
-    Op::template emit<W>(in, column, rows[u], uniform, out);
+    Op::template emit<W>(in, column, work[u].place, named(i, 2 * Op::EXCHANGES), rows[u], uniform,
+                         out);
     if (work[u].exists)
       Op::template store<W>(out, work[u].place, i);
   }
@@ -327,6 +336,8 @@ template <class Op> struct RowThread {
     for (u32 step = 0; step < count; ++step) {
       if constexpr (!Op::HOLDS || E == 0)
         load<E>(step);
+      if constexpr (E == 0)
+        loadColumns();
       VectorColumn column;
       eachVector(step, [&](int u, int c, u32 i) {
         if (u == 0)
@@ -344,7 +355,7 @@ template <class Op> struct RowThread {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         if (work[u].exists)
-          Op::end(work[u].place, rows[u]);
+          Op::end(work[u].place, uniform, rows[u]);
   }
 };
 

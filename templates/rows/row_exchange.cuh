@@ -130,8 +130,8 @@ FW_INLINE void mergeWarps(RowPartial<Op, E> (&partials)[U], const typename Op::R
 /// From what each thread has found to what its rows are, in every thread. All threads of the block
 /// come here.
 template <class Op, int E, int U>
-FW_INLINE void exchange(RowPartial<Op, E> (&partials)[U], typename Op::Row (&rows)[U], u32 columns,
-                        const typename Op::Uniform &uniform) {
+FW_INLINE void exchange(RowPartial<Op, E> (&partials)[U], typename Op::Row (&rows)[U],
+                        const RowWork<Op> (&work)[U], const typename Op::Uniform &uniform) {
   using Shape = RowShape<Op>;
   typename Op::Row own[U]; // what the thread's own elements were mapped about
 #pragma unroll
@@ -145,7 +145,8 @@ FW_INLINE void exchange(RowPartial<Op, E> (&partials)[U], typename Op::Row (&row
   for (int u = 0; u < U; ++u) {
     if constexpr (Op::template Reference<E>::COUNT > 0)
       rows[u] = partials[u].own;
-    Op::template finish<E>(partials[u].acc, own[u], uniform, columns, rows[u]);
+    Op::template finish<E>(partials[u].acc, own[u], work[u].place, uniform, work[u].span.columns,
+                           rows[u]);
   }
 }
 

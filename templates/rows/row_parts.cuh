@@ -58,10 +58,10 @@ template <class Op> struct RowShape {
   static_assert(Op::ALIGNED || ROWS_EACH == 1, "rows of a thread have their vectors in step");
 };
 
-/// A row: where it stands in every operand.
+/// A row: where it stands in every operand, its number, and its place on every axis of rows.
 template <class Op> struct RowPlace {
   u64 pointers[Op::OPERANDS];
-  typename Op::Index row;
+  typename Op::Index row, at[Op::AXES];
 };
 
 /// How a row is cut.
@@ -101,11 +101,20 @@ template <class Op> struct RowSpan {
   }
 };
 
+/// A row while a thread works on it.
+template <class Op> struct RowWork {
+  RowPlace<Op> place;
+  RowSpan<Op> span;
+  bool exists; // else it is the last one once more, and is not stored
+};
+
+/// `row` is what Op::begin has left.
 template <class Op>
-FW_INLINE RowSpan<Op> spanOf(const RowPlace<Op> &place, const typename Op::Launch &launch) {
+FW_INLINE RowSpan<Op> spanOf(const RowPlace<Op> &place, u32 columns, const typename Op::Row &row,
+                             const typename Op::Uniform &uniform) {
   using Shape = RowShape<Op>;
   RowSpan<Op> span;
-  span.columns = Op::COLUMNS ? Op::COLUMNS : launch.columns;
+  span.columns = columns;
   span.head = span.lead = 0;
   if constexpr (!Op::ALIGNED) {
     const u64 at = place.pointers[Op::LEAD] / Op::LEAD_BYTES;
@@ -118,15 +127,15 @@ FW_INLINE RowSpan<Op> spanOf(const RowPlace<Op> &place, const typename Op::Launc
     span.whole -= span.whole > 0 ? Shape::CUT : 0;
   span.first = 0, span.last = span.columns;
   if constexpr (Op::BOUNDED) {
-    span.first = Op::first(place.row, span.columns);
-    span.last = Op::last(place.row, span.columns);
+    span.first = Op::first(place, row, uniform, columns);
+    span.last = Op::last(place, row, uniform, columns);
   }
   return span;
 }
 
 /// The tensor that this block belongs to.
 template <class Op>
-FW_INLINE const RowsRecord<Op::OPERANDS> &recordOf(const typename Op::Launch &launch) {
+FW_INLINE const RowsRecord<Op::OPERANDS, Op::AXES> &recordOf(const typename Op::Launch &launch) {
   u32 r = launch.recordCount - 1;
 #pragma unroll 1
   while (launch.records[r].firstBlock > blockIdx.x)
@@ -144,13 +153,27 @@ FW_INLINE typename Op::Uniform uniformOf(const typename Op::Launch &launch, u32 
 
 /// Row `row` of a tensor, in every operand.
 template <class Op>
-FW_INLINE RowPlace<Op> placeOf(const RowsRecord<Op::OPERANDS> &record, typename Op::Index row) {
+FW_INLINE RowPlace<Op> placeOf(const RowsRecord<Op::OPERANDS, Op::AXES> &record,
+                               typename Op::Index row) {
+  using Index = typename Op::Index;
   RowPlace<Op> place;
   place.row = row;
+  Index slower = row; // number of the row on the axes up to the one in hand
+#pragma unroll
+  for (int a = Op::AXES - 1; a > 0; --a) {
+    const Index size = record.sizes[a], next = slower / size;
+    place.at[a] = slower - next * size;
+    slower = next;
+  }
+  place.at[0] = slower;
 #pragma unroll
   for (int k = 0; k < Op::OPERANDS; ++k) {
-    const bool isShared = Op::SHARED_OPERANDS >> k & 1;
-    place.pointers[k] = record.addresses[k] + (isShared ? 0 : row * record.strides[k]);
+    u64 pointer = record.addresses[k];
+    if (!(Op::SHARED_OPERANDS >> k & 1))
+#pragma unroll
+      for (int a = 0; a < Op::AXES; ++a)
+        pointer += place.at[a] * record.strides[k][a];
+    place.pointers[k] = pointer;
   }
   return place;
 }

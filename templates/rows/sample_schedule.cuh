@@ -12,6 +12,7 @@
   ROWS_PER_THREAD = 1, COLUMNS = 1024
 #define FW_ROWS_FLAGS ALIGNED = true, HOLDS = true, EARLY = false, FRESH = true, LINED = false
 #define FW_ROWS_INDEX fw::u32
+#define FW_ROWS_REAL float
 #define FW_ROWS_IN fw::bf16
 #define FW_ROWS_OUT fw::bf16
 #define FW_ROWS_COLUMN fw::bf16
@@ -21,7 +22,7 @@ struct SampleSchedule {
   static constexpr int FW_ROWS_SCHEDULE;
   static constexpr bool FW_ROWS_FLAGS;
   using Index = FW_ROWS_INDEX;
-  using Real = float;
+  using Real = FW_ROWS_REAL;
   using X = FW_ROWS_IN;
   using Y = FW_ROWS_OUT;
   using C = FW_ROWS_COLUMN;

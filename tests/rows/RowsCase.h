@@ -2,6 +2,7 @@
 // of them, within the rounding errors that the kernel's order of sums allows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,8 +14,11 @@
 
 namespace fw::rows {
 
+/// Scalars of the sample ops.
+constexpr float eps = 1e-5f, scale = 0.75f;
+
 /// A tensor of a list: all its operands have rows of `columns` elements, `stride` apart, and start
-/// `shift` elements behind a line of memory.
+/// `shift` elements behind a line of memory. An op with several axes of rows has six times as many.
 struct Shape {
   size_t rows = 1, columns = 1, shift = 0, stride = 0; ///< stride 0: dense
 };
@@ -52,17 +56,20 @@ public:
   std::string outputs() const;
 
 private:
+  static constexpr size_t kAxes = 3;
+
   struct Operand {
     std::string dtype;
     enum Kind { STREAM, COLUMN, ROW } kind;
     bool isOutput;
-    size_t bytes, shift, rowBytes, count; ///< of an element; before the first; between rows
-    size_t guard, size;                   ///< bytes before and behind; of all
+    size_t bytes = 0, shift = 0, count = 0; ///< of an element; before the first; elements of a row
+    size_t guard = 0, size = 0;             ///< bytes before and behind; of all
+    std::array<size_t, kAxes> sizes = {};
+    std::array<int64_t, kAxes> strides = {}; ///< bytes
+    int64_t origin = 0;                      ///< of row 0
     std::shared_ptr<char> memory;
 
-    char *at(size_t row, size_t i) const {
-      return memory.get() + guard + shift * bytes + row * rowBytes + i * bytes;
-    }
+    char *at(size_t row, size_t i) const;
     double get(size_t row, size_t i) const;
     void set(size_t row, size_t i, double x) const;
   };
@@ -73,14 +80,29 @@ private:
   struct Expected {
     double value, bound;
   };
+  using Outputs = std::vector<std::vector<Expected>>;
+  struct Places;
 
+  bool hasAxes() const { return spec.op == "biased_softmax"; }
+  std::array<size_t, kAxes> sizesOf(const Shape &shape) const;
   void add(Shape shape);
-  Operand make(const std::string &dtype, Operand::Kind kind, bool isOutput,
-               const Shape &shape) const;
+  Operand make(const std::string &dtype, Operand::Kind kind, bool isOutput, const Shape &shape,
+               const Places &places) const;
   void fill(Tensor &tensor);
-  void expectRow(const Tensor &tensor, size_t row, std::vector<std::vector<Expected>> &out) const;
+  u32 record(const Tensor &tensor, const RowsLayout &layout, u32 firstBlock, char *out) const;
+  template <class Real> std::string runWith(Orders orders);
   std::string compareRow(const Tensor &tensor, size_t row) const;
   std::string compareGaps(const Tensor &tensor) const;
+
+  // What the outputs of a row must be, in order.
+  void expectRow(const Tensor &tensor, size_t row, Outputs &out) const;
+  void expectNorm(const Tensor &tensor, size_t row, Outputs &out) const;
+  void expectSoftmax(const Tensor &tensor, size_t row, Outputs &out) const;
+  void expectCentred(const Tensor &tensor, size_t row, Outputs &out) const;
+  void expectGradient(const Tensor &tensor, size_t row, Outputs &out) const;
+  void expectAffine(const Tensor &tensor, size_t row, Outputs &out) const;
+  double unit() const { return spec.isDouble() ? 0x1p-53 : 0x1p-24; } ///< half an ulp of 1
+  double sumError(size_t columns) const;
 
   Spec spec;
   const emulator::BundledKernel &kernel;

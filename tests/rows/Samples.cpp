@@ -17,6 +17,7 @@ struct Dtype {
 constexpr Dtype dtypes[] = {{"bf16", "fw::bf16", 2},
                             {"f16", "fw::f16", 2},
                             {"f32", "float", 4},
+                            {"f64", "double", 8},
                             {"e4m3fn", "fw::e4m3fn", 1}};
 
 struct OpRow {
@@ -26,7 +27,8 @@ struct OpRow {
 };
 constexpr OpRow ops[] = {{"rms_norm", 1, 1, 1, 1}, {"layer_norm", 1, 2, 3, 1},
                          {"softmax", 1, 0, 2, 1},  {"softmax_backward", 2, 0, 1, 1},
-                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1}};
+                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1},
+                         {"affine", 1, 1, 0, 0},   {"biased_softmax", 2, 0, 2, 1}};
 
 Error usage(const std::string &expected, std::string_view got) {
   return {.code = Code::USAGE,
@@ -72,6 +74,7 @@ std::string schedulePart(const Spec &spec, const passes::RowsSchedule &s) {
 std::string definesFor(const Spec &spec, const passes::RowsSchedule &schedule) {
   std::string text = schedulePart(spec, schedule);
   text += std::string("#define FW_ROWS_INDEX fw::") + (spec.wideIndex ? "u64" : "u32") + "\n";
+  text += std::string("#define FW_ROWS_REAL ") + (spec.isDouble() ? "double" : "float") + "\n";
   text += std::string("#define FW_ROWS_IN ") + find(dtypes, spec.in)->type + "\n";
   text += std::string("#define FW_ROWS_OUT ") + find(dtypes, spec.out)->type + "\n";
   text += std::string("#define FW_ROWS_COLUMN ") + find(dtypes, spec.column)->type + "\n";
@@ -95,7 +98,7 @@ Result<void> setField(Spec &spec, const std::string &key, const std::string &val
        {std::pair("in", &spec.in), std::pair("out", &spec.out), std::pair("column", &spec.column)})
     if (key == name) {
       if (!find(dtypes, value))
-        return usage("a dtype (bf16, f16, f32, e4m3fn)", value);
+        return usage("a dtype (bf16, f16, f32, f64, e4m3fn)", value);
       *field = value;
       return {};
     }
@@ -127,7 +130,7 @@ Result<Spec> parseSpec(std::string_view line) {
   Spec spec;
   if (!(words >> spec.name >> spec.op) || !find(ops, spec.op))
     return usage("NAME and an op (rms_norm, layer_norm, softmax, softmax_backward, centred, "
-                 "rms_norm_backward)",
+                 "rms_norm_backward, affine, biased_softmax)",
                  line);
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
@@ -160,7 +163,7 @@ Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
                 .text = definesFor(spec, *schedule)};
   if (schedule->threadsPerRow > 32)
     sample.sharedBytes = std::min(find(ops, spec.op)->exchanges, 2) * schedule->rowsPerBlock() *
-                         work.values * (schedule->threadsPerRow / 32) * 4;
+                         work.values * (schedule->threadsPerRow / 32) * (spec.isDouble() ? 8 : 4);
   const std::string file = "rows/" + spec.op + "_sample.cuh";
   std::vector<std::string_view> files = {"vocab/bf16.h"};
   for (const std::string &dtype : {spec.in, spec.out, spec.column}) {

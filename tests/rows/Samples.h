@@ -21,6 +21,9 @@ struct Spec {
   bool causal = false; ///< softmax: nothing behind the diagonal
   bool wideIndex = false;
   passes::ScheduleOverrides overrides;
+
+  /// Whether numbers are computed in f64.
+  bool isDouble() const { return in == "f64"; }
 };
 
 /// "NAME OP key=value..." as one line.

@@ -160,9 +160,9 @@ TEST(RowsDeathTest, NoMutantReadsBeyondItsRows) {
           << mutantLines[k];
 }
 
-TEST(Rows, TheHostFindsEveryMember) {
-  using Parameter = RowsLaunch<4, 1, float>;
-  const RowsLayout layout(4, 1, sizeof(float));
+template <int OPERANDS, int AXES, int SLOTS, class Real> void expectLayout() {
+  using Parameter = RowsLaunch<OPERANDS, AXES, SLOTS, Real>;
+  const RowsLayout layout(OPERANDS, AXES, SLOTS, sizeof(Real));
   const Parameter launch = {};
   const auto at = [&](const auto &member) {
     return static_cast<u32>(reinterpret_cast<const char *>(&member) -
@@ -175,17 +175,28 @@ TEST(Rows, TheHostFindsEveryMember) {
   EXPECT_EQ(at(launch.zero), RowsLayout::zero);
   EXPECT_EQ(at(launch.records), RowsLayout::records);
   EXPECT_EQ(at(launch.numbers), layout.numbers);
-  EXPECT_EQ(at(launch.records[1]), RowsLayout::records + layout.recordBytes);
-  EXPECT_EQ(at(launch.records[0].addresses), RowsLayout::records + RowsLayout::addresses);
-  EXPECT_EQ(at(launch.records[0].strides), RowsLayout::records + layout.strides);
-  EXPECT_EQ(at(launch.records[0].rows), RowsLayout::records + layout.rows);
-  EXPECT_EQ(at(launch.records[0].firstBlock), RowsLayout::records + layout.firstBlock);
-  EXPECT_EQ(at(launch.records[0].row), RowsLayout::records + layout.row);
+  EXPECT_EQ(sizeof(launch.records[0]), layout.recordBytes);
+  const auto &record = launch.records[0];
+  const auto within = [&](const auto &member) { return at(member) - RowsLayout::records; };
+  EXPECT_EQ(within(record.addresses), RowsLayout::addresses);
+  EXPECT_EQ(within(record.strides), layout.strides);
+  EXPECT_EQ(within(record.strides[OPERANDS - 1][AXES - 1]),
+            layout.strides + 8 * (OPERANDS * AXES - 1));
+  EXPECT_EQ(within(record.rows), layout.rows);
+  EXPECT_EQ(within(record.sizes), layout.sizes);
+  EXPECT_EQ(within(record.firstBlock), layout.firstBlock);
+  EXPECT_EQ(within(record.row), layout.row);
   EXPECT_EQ(sizeof(launch), layout.bytes);
-  EXPECT_EQ(sizeof(RowsLaunch<3, 0, double>), RowsLayout(3, 0, 8).bytes);
-  EXPECT_EQ(sizeof(RowsLaunch<1, 9, float>), RowsLayout(1, 9, 4).bytes);
-  EXPECT_EQ(sizeof(RowsLaunch<40, 100, double>), RowsLayout(40, 100, 8).bytes);
-  EXPECT_LE(sizeof(RowsLaunch<40, 100, double>), PARAMETER_BYTES);
+  EXPECT_LE(sizeof(launch), PARAMETER_BYTES);
+}
+
+TEST(Rows, TheHostFindsEveryMember) {
+  expectLayout<4, 1, 1, float>();
+  expectLayout<3, 1, 0, double>();
+  expectLayout<1, 2, 9, float>();
+  expectLayout<7, 3, 2, double>();
+  expectLayout<16, 8, 3, float>();
+  expectLayout<40, 1, 100, double>();
 }
 
 } // namespace
