@@ -15,6 +15,9 @@ std::string spellingKey(Operation *op) {
     return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return key + " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
+      op->getResult(0).getType().isInteger(64))
+    return key + " int";
   return key;
 }
 
