@@ -98,7 +98,8 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
   for (const RequestScalar &scalar : request.scalars)
     program.hypers.push_back(launchHyper(scalar));
   program.header = {request.op.info.axes,
-                    request.op.op->domain.kind == language::Domain::Kind::Rows};
+                    request.op.op->domain.kind == language::Domain::Kind::Rows,
+                    request.op.info.swaps};
   return program;
 }
 

@@ -111,7 +111,8 @@ bool RowEntry::shares(size_t a, size_t b) const {
   const bool isSame = operands[a].data == operands[b].data && rowBytes(a) == rowBytes(b) &&
                       program.operands[a].bytes == program.operands[b].bytes &&
                       program.operands[a].axes == program.operands[b].axes &&
-                      operands[a].axes == operands[b].axes && !program.operands[b].written;
+                      operands[a].axes == operands[b].axes && !program.operands[b].written &&
+                      !program.header.swaps;
   return !isSame;
 }
 
