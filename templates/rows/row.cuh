@@ -106,6 +106,7 @@ template <class Op> struct RowThread {
       const Index last = static_cast<Index>(record.rows) - 1, row = base + u;
       work[u].exists = row <= last;
       work[u].place = placeOf<Op>(record, row <= last ? row : last);
+      work[u].place.columns = columns;
       Op::begin(work[u].place, uniform, columns, rows[u]);
       work[u].span = spanOf<Op>(work[u].place, columns, rows[u], uniform);
     }
