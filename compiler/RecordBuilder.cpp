@@ -204,10 +204,11 @@ jit::LaunchRecord launchRecord(fuse::KernelOp kernel, const ResolvedRequest &req
   jit::LaunchRecord launch;
   launch.symbol = kernel.getSymName().str();
   launch.pattern = stringifyPattern(kernel.getPattern()).str();
-  // A slot that is an int needs more digits than f32 has.
-  const bool hasInts = llvm::any_of(kernel.getBody().getOps<fuse::SlotOp>(),
-                                    [](fuse::SlotOp slot) { return slot.getType().isInteger(64); });
-  launch.real = kernel.getReal().isF64() || hasInts ? "f64" : "f32";
+  // A slot that is an int, or a number of the scalar program, needs more digits than f32 has.
+  const bool isWide = llvm::any_of(kernel.getBody().getOps<fuse::SlotOp>(), [](fuse::SlotOp slot) {
+    return slot.getType().isInteger(64) || slot.getType().isF64();
+  });
+  launch.real = kernel.getReal().isF64() || isWide ? "f64" : "f32";
   launch.slots = int(slots);
   launch.operands = pointerColumns(kernel, request);
   launch.gridRule = "range";

@@ -64,6 +64,10 @@ private:
                    int64_t shift);
   void store(const Lanes &lanes, mlir::StringRef operand, mlir::Value value, mlir::Value index,
              int64_t shift, mlir::Type type);
+  mlir::Value partner(mlir::Value place, mlir::Value count, bool interleaved, const Lanes &lanes);
+  mlir::Value loadPartner(fuse::LoadPairOp load, const Lanes &lanes, mlir::Value index,
+                          int64_t shift);
+  mlir::Value ofColumn(mlir::Operation &op, const Lanes &lanes, mlir::Value index, int64_t shift);
   mlir::Value places(const Lanes &lanes, mlir::Value index, int64_t shift);
   void splatUniforms(fuse::EachOp each, const Lanes &lanes);
   mlir::LogicalResult buildLoop(fuse::EachOp each, mlir::Value from, mlir::Value to,

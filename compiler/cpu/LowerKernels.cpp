@@ -26,10 +26,10 @@ static std::optional<int64_t> slotIndex(fuse::KernelOp kernel, StringRef slot) {
   return std::nullopt;
 }
 
-/// Numbers of f32 arithmetic travel as f32, unless one is an int.
+/// Numbers of f32 arithmetic travel as f32, unless one is an int or is computed with in f64.
 Type KernelLowering::tableType() {
   for (auto slot : kernel.getBody().getOps<fuse::SlotOp>())
-    if (slot.getType().isInteger(64))
+    if (slot.getType().isInteger(64) || slot.getType().isF64())
       return builder.getF64Type();
   return kernel.getReal();
 }
@@ -96,7 +96,7 @@ LogicalResult KernelLowering::lowerUniform(Operation &op) {
 
 void KernelLowering::loadBases(fuse::EachOp each) {
   for (Operation &op : each.getBody().front())
-    if (isa<fuse::LoadOp, fuse::StoreOp>(op))
+    if (isa<fuse::LoadOp, fuse::LoadPairOp, fuse::StoreOp>(op))
       loadBase(op.getAttrOfType<StringAttr>("operand"));
 }
 
@@ -219,12 +219,13 @@ LogicalResult KernelLowering::buildBody(fuse::EachOp each, Value index, const La
     for (auto [i, values] : llvm::enumerate(copies))
       values[load.getResult()] =
           this->load(lanes, load.getOperand(), load.getType(), index, i * lanes.getWidth());
-  for (auto place : body.getOps<fuse::IndexOp>())
+  for (Operation &op : body)
     for (auto [i, values] : llvm::enumerate(copies))
-      values[place.getResult()] = places(lanes, index, i * lanes.getWidth());
+      if (Value known = ofColumn(op, lanes, index, i * lanes.getWidth()))
+        values[op.getResult(0)] = known;
   for (auto &values : copies)
     for (Operation &op : body)
-      if (!isa<fuse::LoadOp, fuse::StoreOp, fuse::YieldOp, fuse::IndexOp>(op) &&
+      if (op.getNumResults() == 1 && !values.contains(op.getResult(0)) &&
           failed(buildOp(op, lanes, values)))
         return failure();
   for (auto [i, values] : llvm::enumerate(copies))

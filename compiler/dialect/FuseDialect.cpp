@@ -51,7 +51,7 @@ unsigned fw::fuse::operandIndex(ArrayAttr operands, StringRef name) {
 SmallVector<OperandAttr> fw::fuse::columnsOf(KernelOp kernel) {
   llvm::StringSet<> touched;
   kernel.getBody().walk([&](Operation *op) {
-    if (isa<LoadOp, StoreOp, GatherOp>(op))
+    if (isa<LoadOp, LoadPairOp, StoreOp, GatherOp>(op))
       touched.insert(op->getAttrOfType<StringAttr>("operand"));
   });
   SmallVector<OperandAttr> columns;

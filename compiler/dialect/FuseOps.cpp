@@ -183,6 +183,8 @@ LogicalResult KernelOp::verify() {
   auto walked = getBody().walk([&](Operation *op) -> WalkResult {
     if (auto load = dyn_cast<LoadOp>(op))
       return verifyStorage(op, program.getOperands(), load.getOperand(), load.getType());
+    if (auto load = dyn_cast<LoadPairOp>(op))
+      return verifyStorage(op, program.getOperands(), load.getOperand(), load.getType());
     if (auto store = dyn_cast<StoreOp>(op))
       return verifyStorage(op, program.getOperands(), store.getOperand(),
                            store.getValue().getType());

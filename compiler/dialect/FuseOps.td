@@ -179,14 +179,17 @@ def Fuse_BitsOp : Fuse_Op<"bits", [Pure]> {
   let description = [{
     Of Philox4x32-10: the key is `seed`, the counter (number of the element / 8, `offset`, `draw`);
     the element takes the half word that the rest of that division counts, from the lowest bits of
-    the first word up. Elements are numbered row-major over the axes of the op.
+    the first word up. Elements are numbered row-major over the axes of the op. In a pass over columns
+    `first` is the number of the row's first element, to which that of the column is added: elements
+    whose numbers have one quotient by 8 are of one draw.
     ```mlir
     %0 = fuse.bits 0 seed %seed offset %offset
+    %1 = fuse.bits 0 seed %seed offset %offset first %n
     ```
   }];
-  let arguments = (ins I64Attr:$draw, I64:$seed, I64:$offset);
+  let arguments = (ins I64Attr:$draw, I64:$seed, I64:$offset, Optional<I64>:$first);
   let results = (outs I64:$result);
-  let assemblyFormat = "$draw `seed` $seed `offset` $offset attr-dict";
+  let assemblyFormat = "$draw `seed` $seed `offset` $offset (`first` $first^)? attr-dict";
 }
 
 def Fuse_SkipIfOp : Fuse_Op<"skip_if", [MemoryEffects<[MemWrite]>, ParentOneOf<["OpOp", "ScalarsOp", "KernelOp"]>]> {
@@ -334,6 +337,31 @@ def Fuse_LoadOp : Fuse_Op<"load", [MemoryEffects<[MemRead]>, ParentOneOf<["EachO
   let arguments = (ins StrAttr:$operand);
   let results = (outs Fuse_Loaded:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Fuse_LoadPairOp : Fuse_Op<"load_pair", [MemoryEffects<[MemRead]>, ParentOneOf<["EachOp"]>]> {
+  let summary = "loads the element at the other place of a pair of columns, as it is stored";
+  let description = [{
+    What becomes of `fuse.swap_pairs`: its value is computed once more, of what is loaded here. Pairs
+    are formed of the first `count` columns: of neighbours where `interleaved` (so vectors of an even
+    number of columns that start at an even one hold both), else of each column and the one half of
+    them away. A column without a partner is its own. An operand that is read so has no memory in
+    common with one that is written.
+    ```mlir
+    %0 = fuse.load_pair "x" first %n : bf16
+    %1 = fuse.load_pair interleaved "x" first %n : bf16
+    ```
+  }];
+  let arguments = (ins StrAttr:$operand, I64:$count, UnitAttr:$interleaved);
+  let results = (outs Fuse_Loaded:$result);
+  let assemblyFormat = "(`interleaved` $interleaved^)? $operand `first` $count attr-dict `:` type($result)";
+}
+
+def Fuse_PairIndexOp : Fuse_Op<"pair_index", [Pure, ParentOneOf<["EachOp"]>]> {
+  let summary = "the number of the column at the other place of a pair";
+  let arguments = (ins I64:$count, UnitAttr:$interleaved);
+  let results = (outs I64:$result);
+  let assemblyFormat = "(`interleaved` $interleaved^)? `first` $count attr-dict";
 }
 
 def Fuse_StoreOp : Fuse_Op<"store", [MemoryEffects<[MemWrite]>, ParentOneOf<["EachOp", "KernelOp"]>]> {

@@ -25,7 +25,7 @@ std::string spellingKey(Operation *op) {
     return key + " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
   if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
       op->getResult(0).getType().isInteger(64))
-    return key + " i64";
+    return key + " int";
   if (isApproximate(op))
     return key + " afn";
   return key;

@@ -28,6 +28,7 @@ public:
     if (!checkCallee() || !bind() || !checkBound())
       return std::nullopt;
     checker.resolved.info.draws |= info().draws;
+    checker.resolved.info.swaps |= info().swaps;
     checker.resolved.calls[expr.id] = out;
     return resultOf(member);
   }

@@ -152,7 +152,7 @@ std::optional<ValueInfo> Checker::checkSwapPairs(const Expr &expr, const Apply &
           "write an int literal, an int hyper or size(...)");
     return std::nullopt;
   }
-  resolved.info.needsAxes = true;
+  resolved.info.needsAxes = resolved.info.swaps = true;
   return ValueInfo{Type::Real, value->scope, std::nullopt, value->across};
 }
 

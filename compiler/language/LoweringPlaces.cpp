@@ -97,7 +97,7 @@ LoweredValue ExpressionLowering::lowerSwapPairs(const Apply &apply) {
 /// random() is bits()/65536, without a rounding.
 LoweredValue ExpressionLowering::lowerDraw(const Apply &apply) {
   Value seed = toWhole({scalar("seed")}), offset = toWhole({scalar("offset")});
-  Value bits = make<fuse::BitsOp>(state.builder.getI64Type(), state.draws++, seed, offset);
+  Value bits = make<fuse::BitsOp>(state.builder.getI64Type(), state.draws++, seed, offset, Value());
   if (apply.function == Function::Bits)
     return {bits, true};
   return {make<arith::MulFOp>(toElement({bits, true}), toElement({real(0x1p-16)})), true};

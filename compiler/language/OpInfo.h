@@ -60,7 +60,8 @@ struct OpInfo {
   size_t outer = 0;                  ///< axes before `;`
   bool usesStorage = false;          ///< asks what storage makes of an operand
   bool needsAxes = false;            ///< reads at an index of an axis, or swaps places on one
-  bool draws = false;                ///< has the scalars seed and offset
+  bool swaps = false; ///< swaps places, so that nothing written may lie on what is read
+  bool draws = false; ///< has the scalars seed and offset
 
   const OperandInfo *operand(std::string_view name) const;
   const HyperInfo *hyper(std::string_view name) const;

@@ -129,10 +129,6 @@ private:
       return "random numbers";
     if (isa<GatherOp, SwapPairsOp>(inner))
       return "reads at other places";
-    auto isBits = [&] { return inner->getResult(0).getType().isInteger(64); };
-    if (isa<IntDivOp, IntModOp, ShiftLeftOp, ShiftRightOp>(inner) ||
-        (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner) && isBits()))
-      return "quotients, shifts and bits of ints";
     auto read = dyn_cast<ReadOp>(inner);
     auto write = dyn_cast<WriteOp>(inner);
     if ((read && !isa<FloatType>(read.getType())) ||
@@ -184,7 +180,7 @@ private:
 
   void formRows(OpOp op) {
     OpBuilder builder(op);
-    makeProgram(op, builder, op.getDomain());
+    makeProgram(op, builder, rowDomain(op.getDomain()));
     ReductionNames none;
     ScalarForming scalars(scalarsOf(op, builder), op.getScalars(), none);
     KernelOp kernel = makeKernel(op, builder, "", fuse::Pattern::Rows);

@@ -269,6 +269,18 @@ def FormPhases : Fw_Pass<"form-phases", "::mlir::ModuleOp"> {
       }
     }
     ```
+    What a printer meets besides:
+    - The program's domain has one spanned axis; that of an op without `;` is its last.
+    - A load outside of a pass is of what a row has one of, or of an operand with one value per tensor or
+      in all (the same for every row: strides 0). What is computed of the latter alone is f64, whatever
+      the kernel's precision, between a cast from and a cast to it; slots that meet it are f64, too.
+    - `fuse.bits` has the number of the row's first element, made of `fuse.index` of the axes in front and
+      slots of sizes; an element's number is that plus its column.
+    - `fuse.swap_pairs` becomes `fuse.load_pair` and `fuse.pair_index`, and its value is computed once more of
+      these; no operand of such an op lies where a written one does.
+    - Ints are i64 and wrap (slots of them travel in an f64 table); those of the launch alone are computed by
+      the scalar program, quotients, shifts and bits too.
+    - `math.exp` and `math.exp2` with `fastmath<afn>` may be the hardware's.
 
     A reduction that keeps a tensor, all or the world ends a kernel. A value belongs to the stage
     that has as many of these before it; a stage is a scalar program and a kernel. All kernels but

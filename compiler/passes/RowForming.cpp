@@ -8,8 +8,20 @@ using namespace fw::fuse;
 
 namespace fw::passes {
 
-/// The axis that a row spans.
-static StringAttr spannedAxis(OpOp op) { return cast<StringAttr>(op.getDomain().getSpanned()[0]); }
+DomainAttr rowDomain(DomainAttr domain) {
+  if (domain.getSpanned() && !domain.getSpanned().empty())
+    return domain;
+  ArrayRef<Attribute> axes = domain.getKept().getValue();
+  auto named = [&](ArrayRef<Attribute> names) {
+    return ArrayAttr::get(domain.getContext(), names);
+  };
+  return DomainAttr::get(domain.getContext(), domain.getForm(), named(axes.drop_back()),
+                         named(axes.take_back()));
+}
+
+StringAttr spannedAxis(OpOp op) {
+  return cast<StringAttr>(rowDomain(op.getDomain()).getSpanned()[0]);
+}
 
 /// Whether a value of the scope differs from column to column.
 static bool variesAlongRow(ScopeAttr scope, OpOp op) {
@@ -17,25 +29,37 @@ static bool variesAlongRow(ScopeAttr scope, OpOp op) {
          (scope.getAxes() && llvm::is_contained(scope.getAxes(), spannedAxis(op)));
 }
 
-/// What the scalar program, which has whole numbers of f64, does not compute.
-static bool isBitsOfInts(Operation *inner) {
-  if (isa<IntDivOp, IntModOp, ShiftLeftOp, ShiftRightOp>(inner))
-    return true;
-  return isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner) &&
-         inner->getResult(0).getType().isInteger(64);
+/// All that an operation is made of.
+static llvm::SetVector<Operation *> sourcesOf(OpOp op, Operation *inner) {
+  return sliceOf(op, {inner}, [](Operation &, Value) { return true; });
+}
+
+bool readsOperand(OpOp op, Value value) {
+  return llvm::any_of(sourcesOf(op, value.getDefiningOp()), llvm::IsaPred<ReadOp>);
+}
+
+/// What cannot be computed at the partner's place.
+static std::optional<std::string> whyNoPairs(OpOp op, SwapPairsOp swap) {
+  llvm::SetVector<Operation *> slice = sourcesOf(op, swap.getValue().getDefiningOp());
+  if (llvm::any_of(slice, llvm::IsaPred<SwapPairsOp>))
+    return "pairs of places of what pairs of places have made";
+  if (llvm::any_of(slice, llvm::IsaPred<BitsOp>))
+    return "pairs of places of random numbers";
+  return std::nullopt;
 }
 
 static std::optional<std::string> whyNot(OpOp op, Operation *inner, const ScopeAnalysis &scopes) {
-  if (isa<BitsOp>(inner))
-    return "random numbers";
-  if (isa<SwapPairsOp>(inner))
-    return "pairs of places";
-  if (isBitsOfInts(inner) && !scopes.isElementSide(inner))
-    return "quotients, shifts or bits of ints that a launch has one of";
+  if (auto swap = dyn_cast<SwapPairsOp>(inner))
+    return whyNoPairs(op, swap);
+  if (isa<math::FPowIOp>(inner) && readsOperand(op, inner->getResult(0)))
+    return "a power of an operand with one value per tensor or in all";
   if (isa<SkipIfOp>(inner))
     return "a decision to skip";
+  if (auto write = dyn_cast<WriteOp>(inner);
+      write && findOperand(op.getOperands(), write.getOperand()).getScope().isUniform())
+    return "a result with one value per tensor or in all";
   if (auto reduce = dyn_cast<ReduceOp>(inner);
-      reduce && reduce.getKeep().getAxes() != op.getDomain().getKept())
+      reduce && reduce.getKeep().getAxes() != rowDomain(op.getDomain()).getKept())
     return "a reduction over rows";
   if (auto gather = dyn_cast<GatherOp>(inner);
       gather && (gather.getAxisAttr() != spannedAxis(op) ||
@@ -45,17 +69,14 @@ static std::optional<std::string> whyNot(OpOp op, Operation *inner, const ScopeA
 }
 
 std::optional<std::string> whyNoRows(OpOp op, const ScopeAnalysis &scopes) {
-  ArrayAttr spanned = op.getDomain().getSpanned();
-  if (!spanned || spanned.size() != 1)
-    return "rows that span " + std::to_string(spanned ? spanned.size() : 0) + " axes";
-  for (auto operand : op.getOperands().getAsRange<OperandAttr>()) {
-    if (operand.getScope().isUniform())
-      return "an operand with one value per tensor or in all";
+  ArrayAttr spanned = rowDomain(op.getDomain()).getSpanned();
+  if (spanned.size() != 1)
+    return "rows that span " + std::to_string(spanned.size()) + " axes";
+  for (auto operand : op.getOperands().getAsRange<OperandAttr>())
     for (Attribute axis : operand.getScope().getAxes() ? operand.getScope().getAxes()
                                                        : ArrayAttr::get(op.getContext(), {}))
       if (!llvm::is_contained(op.getDomain().axes(), axis))
         return "an operand with an axis of its own";
-  }
   for (Operation &inner : op.getBody().front())
     if (std::optional<std::string> why = whyNot(op, &inner, scopes))
       return why;
@@ -91,22 +112,80 @@ void RowForming::form() {
 
 // --- Passes --------------------------------------------------------------------------------------
 
-/// What the roots need of every column. A constant is made where it is used.
+/// What the roots need of every column. A constant is made where it is used, and what is swapped at
+/// the partner's column.
 llvm::SetVector<Operation *> RowForming::columnSlice(const llvm::DenseSet<Operation *> &roots) {
-  return sliceOf(op, roots, [this](Operation &, Value operand) {
+  return sliceOf(op, roots, [this](Operation &user, Value operand) {
+    if (isa<SwapPairsOp>(user))
+      return false;
     return isElement(operand) || operand.getDefiningOp<arith::ConstantOp>();
   });
+}
+
+/// What a pass needs of the row is there before it.
+void RowForming::prepareRow(const llvm::SetVector<Operation *> &slice) {
+  for (Operation *inner : slice) {
+    if (isa<BitsOp>(inner))
+      numberRow();
+    if (auto swap = dyn_cast<SwapPairsOp>(inner)) {
+      onRow(swap.getCount());
+      prepareRow(columnSlice({swap.getValue().getDefiningOp()}));
+      continue;
+    }
+    for (Value operand : inner->getOperands())
+      if (!slice.contains(operand.getDefiningOp()))
+        onRow(operand);
+  }
 }
 
 void RowForming::fillEach(EachOp each, const llvm::SetVector<Operation *> &slice,
                           IRMapping &inside) {
   OpBuilder builder = OpBuilder::atBlockEnd(&each.getBody().front());
+  partners.clear();
   for (Operation *inner : slice)
     if (isa<ReadOp>(inner))
       load(builder, inner, inside);
   for (Operation *inner : slice)
-    if (!isa<ReadOp, WriteOp, ReduceOp>(inner))
+    if (auto swap = dyn_cast<SwapPairsOp>(inner))
+      loadPartners(builder, swap);
+  for (Operation *inner : slice)
+    if (auto swap = dyn_cast<SwapPairsOp>(inner))
+      swapPairs(builder, swap, inside);
+    else if (auto bits = dyn_cast<BitsOp>(inner))
+      inside.map(bits.getResult(), BitsOp::create(builder, bits.getLoc(), bits.getType(),
+                                                  bits.getDrawAttr(), inside.lookup(bits.getSeed()),
+                                                  inside.lookup(bits.getOffset()), numberRow()));
+    else if (!isa<ReadOp, WriteOp, ReduceOp>(inner))
       clonePlaced(builder, inner, inside);
+}
+
+/// Everything that the partner's value is computed from: partners are loaded with all else.
+void RowForming::loadPartners(OpBuilder &builder, SwapPairsOp swap) {
+  IRMapping &there = partners[swap] = rows;
+  const Value count = rows.lookup(swap.getCount());
+  const bool interleaved = swap.getInterleaved();
+  for (Operation *inner : columnSlice({swap.getValue().getDefiningOp()})) {
+    Location location = inner->getLoc();
+    if (auto read = dyn_cast<ReadOp>(inner)) {
+      OperandAttr operand = findOperand(op.getOperands(), read.getOperandAttr());
+      Type storage = storageType(op.getContext(), operand.getDtype());
+      Value loaded =
+          LoadPairOp::create(builder, location, storage, operand.getName(), count, interleaved);
+      there.map(read.getResult(), castTo(builder, location, loaded, read.getType()));
+    } else if (auto index = dyn_cast<IndexOp>(inner)) {
+      there.map(
+          index.getResult(),
+          PairIndexOp::create(builder, location, index.getType(), count, interleaved).getResult());
+    }
+  }
+}
+
+void RowForming::swapPairs(OpBuilder &builder, SwapPairsOp swap, IRMapping &inside) {
+  IRMapping &there = partners[swap];
+  for (Operation *inner : columnSlice({swap.getValue().getDefiningOp()}))
+    if (!isa<ReadOp, IndexOp>(inner))
+      clonePlaced(builder, inner, there);
+  inside.map(swap.getResult(), there.lookup(swap.getValue()));
 }
 
 void RowForming::formReducing(unsigned pass) {
@@ -122,10 +201,7 @@ void RowForming::formReducing(unsigned pass) {
       types.push_back(reduce.getValue().getType());
     }
   llvm::SetVector<Operation *> slice = columnSlice(roots);
-  for (Operation *inner : slice)
-    for (Value operand : inner->getOperands())
-      if (!slice.contains(operand.getDefiningOp()))
-        onRow(operand);
+  prepareRow(slice);
   IRMapping inside = rows;
   auto each = EachOp::create(body, op.getLoc(), types, ArrayAttr::get(op.getContext(), kinds));
   each.getBody().emplaceBlock();
@@ -153,10 +229,7 @@ void RowForming::formStoring() {
       ofRow.push_back({write, onRow(write.getValue())});
   }
   llvm::SetVector<Operation *> slice = columnSlice(roots);
-  for (Operation *inner : slice)
-    for (Value operand : inner->getOperands())
-      if (!slice.contains(operand.getDefiningOp()))
-        onRow(operand);
+  prepareRow(slice);
   if (!roots.empty()) {
     IRMapping inside = rows;
     auto each = EachOp::create(body, op.getLoc(), TypeRange(), ArrayAttr());
@@ -176,54 +249,6 @@ void RowForming::formStoring() {
     StoreOp::create(body, write.getLoc(), operand.getName(),
                     castToStorage(body, write.getLoc(), value, operand));
   }
-}
-
-// --- Once a row ----------------------------------------------------------------------------------
-
-Value RowForming::onRow(Value value) {
-  if (Value known = rows.lookupOrNull(value))
-    return known;
-  Operation *inner = value.getDefiningOp();
-  if (auto uniform = dyn_cast<UniformOp>(inner)) {
-    Value slot = slotOf(uniform);
-    rows.map(value, slot);
-    return slot;
-  }
-  for (Value operand : inner->getOperands())
-    onRow(operand);
-  return makeOnRow(inner);
-}
-
-Value RowForming::makeOnRow(Operation *inner) {
-  if (isa<ReadOp, GatherOp>(inner))
-    return load(body, inner, rows);
-  clonePlaced(body, inner, rows);
-  return rows.lookup(inner->getResult(0));
-}
-
-/// The value of an operand, in the precision of the arithmetic.
-Value RowForming::load(OpBuilder &where, Operation *source, IRMapping &mapping) {
-  OperandAttr operand = findOperand(op.getOperands(), source->getAttrOfType<StringAttr>("operand"));
-  Type storage = storageType(op.getContext(), operand.getDtype());
-  Value loaded;
-  if (auto gather = dyn_cast<GatherOp>(source))
-    loaded = GatherOp::create(where, source->getLoc(), storage, gather.getOperand(),
-                              gather.getAxis(), mapping.lookup(gather.getPlace()));
-  else
-    loaded = LoadOp::create(where, source->getLoc(), storage, operand.getName());
-  loaded = castTo(where, source->getLoc(), loaded, source->getResult(0).getType());
-  mapping.map(source->getResult(0), loaded);
-  return loaded;
-}
-
-/// Slots stand in front of everything else.
-Value RowForming::slotOf(UniformOp uniform) {
-  std::string name = scalars.slot(uniform.getLoc(), uniform.getValue(), uniform.getType());
-  for (auto slot : kernel.getBody().getOps<SlotOp>())
-    if (slot.getSlot() == name)
-      return slot;
-  OpBuilder front = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  return SlotOp::create(front, uniform.getLoc(), uniform.getType(), name);
 }
 
 } // namespace fw::passes

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/Compiler.h"
+#include "runtime/api/RowVariants.h"
 #include "runtime/driver/Memory.h"
 #include "runtime/driver/Module.h"
 #include "runtime/launch/Launch.h"
@@ -75,13 +76,14 @@ launch::Program describeLaunch(const ResolvedRequest &request);
 launch::TensorArray tensorsOf(const fw_tensor *tensors, size_t count);
 launch::ScalarArray scalarsOf(const fw_scalar *scalars, size_t count);
 
-/// A compiled program with what every launch of it needs. Immutable.
+/// A compiled program with what every launch of it needs. Immutable, but for what launches find.
 struct ProgramState {
   explicit ProgramState(std::shared_ptr<const fw::Program> program);
 
   std::shared_ptr<const fw::Program> program;
   launch::Program launchable;
-  plan::CudaProgram cuda; ///< without kernels for the CPU
+  plan::CudaProgram cuda;       ///< without kernels for the CPU
+  mutable RowVariants variants; ///< of an op over rows on a GPU
 
   bool isForCpu() const { return program->record.target == "cpu"; }
 };

@@ -2,6 +2,8 @@
 #include "runtime/api/Border.h"
 #include "runtime/api/Handles.h"
 #include "runtime/driver/Ranges.h"
+#include "runtime/driver/Scopes.h"
+#include "runtime/plan/CudaRows.h"
 
 using namespace fw;
 using namespace fw::api;
@@ -31,10 +33,76 @@ void refuseStages(const launch::Program &program) {
                  "make a plan"}};
 }
 
+/// What a launch over rows moves: what all rows share is read from a cache.
+uint64_t streamedBytes(const launch::Program &program, const launch::RowEntry &entry) {
+  uint64_t bytes = 0;
+  for (size_t k = 0; k < program.operands.size(); ++k)
+    if (const launch::Operand &operand = program.operands[k]; operand.isElement())
+      bytes += operand.bytes * (uint64_t(operand.read) + uint64_t(operand.written));
+  return bytes * uint64_t(entry.rows()) * uint64_t(entry.columns());
+}
+
+/// A request may have been made for some tensors alone.
+void checkFacts(const Request &request, const launch::RowFacts &facts) {
+  const int64_t columns = factOf(request, "columns");
+  if (columns != 0 && columns != facts.columns)
+    throw Failure{{Code::USAGE,
+                   "expected rows of " + std::to_string(columns) +
+                       " elements, for which the program was made, got " +
+                       std::to_string(facts.columns),
+                   "make the request without the fact columns, or pass such tensors"}};
+  if (factOf(request, "aligned") > 1 && !facts.isAligned)
+    throw Failure{{Code::USAGE,
+                   "expected rows that start on boundaries of 16 bytes, for which the program was "
+                   "made, got others",
+                   "make the request without the fact aligned, or pass such tensors"}};
+}
+
+/// Entries of the same width and alignment are served together, in their order.
+void launchRowsOnCuda(ContextState &context, const ProgramState &compiled,
+                      const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
+                      driver::CUstream stream) {
+  const launch::Place place{FW_DEVICE_CUDA, tensors.size() ? tensors[0].device_id : 0};
+  const launch::Program &program = compiled.launchable;
+  launch::RowsInput input = take(launch::readRows(program, tensors, scalars, place));
+  const driver::Driver &driver = *take(context.driver());
+  take(driver.device(place.id));
+  const plan::DeviceWorld world{.driver = &driver,
+                                .device = place.id,
+                                .modules = &context.modules,
+                                .launches = &context.launches};
+  std::vector<plan::RowsWork> works;
+  uint64_t bytes = 0;
+  auto flush = [&] {
+    if (works.empty())
+      return;
+    const ProgramState *variant =
+        take(compiled.variants.find(context, compiled, works.front().grid.facts,
+                                    [&] { return driver::isCapturing(driver, stream); }));
+    take(plan::launchRows(world, program, *variant->cuda.kernels.front(), works, input.scalars,
+                          bytes, stream));
+    works.clear();
+    bytes = 0;
+  };
+  for (const launch::RowEntry &entry : input.entries) {
+    if (entry.rows() == 0)
+      continue;
+    launch::RowGrid grid = take(launch::gridOf(program, entry));
+    checkFacts(compiled.program->request.request, grid.facts);
+    if (!works.empty() && works.front().grid.facts != grid.facts)
+      flush();
+    bytes += streamedBytes(program, entry);
+    works.push_back({&entry, std::move(grid)});
+  }
+  flush();
+}
+
 void launchOnCuda(ContextState &context, const ProgramState &compiled,
                   const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
                   driver::CUstream stream) {
   const launch::Program &program = compiled.launchable;
+  if (!program.header.axes.empty())
+    return launchRowsOnCuda(context, compiled, tensors, scalars, stream);
   refuseStages(program);
   const launch::Place place{FW_DEVICE_CUDA, tensors.size() ? tensors[0].device_id : 0};
   launch::TensorList list = take(launch::checkTensors(program.operands, tensors, place));

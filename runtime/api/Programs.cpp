@@ -98,7 +98,8 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
   for (const RequestScalar &scalar : request.scalars)
     program.hypers.push_back(launchHyper(scalar));
   program.header = {request.op.info.axes,
-                    request.op.op->domain.kind == language::Domain::Kind::Rows};
+                    request.op.op->domain.kind == language::Domain::Kind::Rows,
+                    request.op.info.swaps};
   return program;
 }
 
@@ -118,6 +119,8 @@ describeKernel(const Program &program, const launch::Program &launchable, size_t
   kernel->threads = unsigned(record.threads);
   kernel->chunk = uint32_t(record.chunk);
   kernel->vec = uint32_t(record.vec);
+  kernel->rowsPerBlock = uint64_t(record.rowsPerBlock);
+  kernel->axes = record.axes;
   kernel->slots = size_t(record.slots);
   kernel->sharedBytes = unsigned(record.sharedBytes);
   kernel->startsEarly = record.earlyLaunch;

@@ -83,6 +83,10 @@ fw_status fw_request_absent(fw_request *request, const char *operand) {
                        [&](Request &next) { next.absent.insert(&need(operand, "operand")); });
 }
 
+fw_status fw_request_fact(fw_request *request, const char *fact, int64_t value) {
+  return changeRequest(request, [&](Request &next) { next.facts[&need(fact, "fact")] = value; });
+}
+
 fw_status fw_request_schedule(fw_request *request, const char *decision, int64_t value) {
   return changeRequest(request,
                        [&](Request &next) { next.schedule[&need(decision, "decision")] = value; });

@@ -36,6 +36,7 @@ struct Operand {
 struct Header {
   std::vector<std::string> axes = {};
   bool isRows = false;
+  bool swaps = false; ///< reads places of a row that other threads may have written already
 };
 
 /// The tensors of a caller whose fw_tensor may be larger than ours: elements are `stride` bytes

@@ -25,6 +25,8 @@ struct CudaKernel {
   unsigned threads = 0;
   uint32_t chunk = 0; ///< elements of a block
   uint32_t vec = 1;
+  uint64_t rowsPerBlock = 0; ///< of pattern rows, which takes fw::RowsLaunch
+  int axes = 0;              ///< of its records
   size_t slots = 0;
   bool doubleScalars = false;
   unsigned sharedBytes = 0; ///< that a launch asks for

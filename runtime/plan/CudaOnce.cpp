@@ -1,73 +1,14 @@
 // One-shot launches: segments, addresses and scalars travel in the kernel's parameters.
 #include "compiler/support/FloatMode.h"
-#include "runtime/driver/Scopes.h"
 #include "runtime/plan/Chunks.h"
 #include "runtime/plan/CudaLaunch.h"
 #include "runtime/plan/CudaPlan.h"
+#include "runtime/plan/KernelOnStream.h"
 
 #include <llvm/ADT/SmallVector.h>
 
 namespace fw::plan {
 namespace {
-
-/// A kernel on a stream, whose context need not be the current one. The driver refuses a function
-/// on a stream of another context, so whose the stream is, a call of the driver, is asked only
-/// then.
-class KernelOnStream {
-public:
-  KernelOnStream(const DeviceWorld &world, const CudaKernel &kernel, driver::CUstream stream)
-      : world(world), kernel(kernel), stream(stream) {}
-
-  Result<void> launch(unsigned blocks, void **parameters) {
-    if (!isAccepted)
-      function = kernel.module.find(*world.driver, world.device);
-    driver::CUresult result = function ? queue(blocks, parameters) : driver::Cu::INVALID_HANDLE;
-    if (result != driver::Cu::SUCCESS && !isAccepted) {
-      auto other = ofStream();
-      if (!other)
-        return other.takeError();
-      if (function != *other) {
-        function = *other;
-        result = queue(blocks, parameters);
-      }
-    }
-    isAccepted = true;
-    ++*world.launches;
-    return driver::check(*world.driver, result, "launching a kernel");
-  }
-
-private:
-  driver::CUresult queue(unsigned blocks, void **parameters) const {
-    return world.driver->cu().launchKernel(function, blocks, 1, 1, kernel.threads, 1, 1, 0, stream,
-                                           parameters, nullptr);
-  }
-
-  /// The function in the stream's context, which is made current.
-  Result<driver::CUfunction> ofStream() {
-    auto entered = driver::CurrentContext::ofStream(*world.driver, stream, world.device);
-    if (!entered)
-      return entered.takeError();
-    current.emplace(std::move(*entered));
-    if (driver::CUfunction known = kernel.module.find(*world.driver, world.device))
-      return known;
-    Result<bool> capturing = driver::isCapturing(*world.driver, stream);
-    if (!capturing)
-      return capturing.takeError();
-    if (*capturing)
-      return Error{Code::USAGE,
-                   "expected a program that is loaded on device " + std::to_string(world.device) +
-                       " before its first launch is captured, got one that is not",
-                   "warm up first: call fw_preload or launch it once before the capture"};
-    return kernel.module.load(*world.driver, *world.modules);
-  }
-
-  const DeviceWorld &world;
-  const CudaKernel &kernel;
-  driver::CUstream stream;
-  driver::CUfunction function = nullptr;
-  bool isAccepted = false; ///< the function is of the stream's context
-  std::optional<driver::CurrentContext> current;
-};
 
 /// Fills one launch after the other with the segments of a list.
 class OnceLauncher {

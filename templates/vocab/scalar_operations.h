@@ -21,6 +21,13 @@
   X(trunc, 1, fw::math::trunc(a))                                                                  \
   X(fma, 3, fw::math::fma(a, b, c))                                                                \
   X(pow_int, 2, fw::math::power(a, fw::math::wholeNumber(b)))                                      \
+  X(int_div, 2, fw::math::wholes::div(a, b))                                                       \
+  X(int_mod, 2, fw::math::wholes::mod(a, b))                                                       \
+  X(shift_left, 2, fw::math::wholes::shiftLeft(a, b))                                              \
+  X(shift_right, 2, fw::math::wholes::shiftRight(a, b))                                            \
+  X(int_and, 2, fw::math::wholes::bitAnd(a, b))                                                    \
+  X(int_or, 2, fw::math::wholes::bitOr(a, b))                                                      \
+  X(int_xor, 2, fw::math::wholes::bitXor(a, b))                                                    \
   X(sqrt, 1, fw::math::sqrt(a))                                                                    \
   X(rsqrt, 1, fw::math::rsqrt(a))                                                                  \
   X(exp, 1, fw::math::exp(a))                                                                      \

@@ -7,6 +7,7 @@
 #include "templates/vocab/fp8.h"
 #include "templates/vocab/math.h"
 #include "templates/vocab/scalar_operations.h"
+#include "templates/vocab/scalar_wholes.h"
 
 namespace fw {
 

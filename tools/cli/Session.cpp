@@ -31,6 +31,10 @@ void addRequestFlags(CLI::App &command, RequestFlags &flags) {
   addListFlag(command, "--feature", flags.features, "Features: copy")->type_name("NAME");
   addListFlag(command, "--absent", flags.absent, "Optional operands that are not passed")
       ->type_name("OPERAND");
+  addListFlag(
+      command, "--fact", flags.facts,
+      "What is known of the tensors of an op over rows, for an arch: columns=4096,aligned=16")
+      ->type_name("KEY=N");
   addListFlag(command, "--schedule", flags.schedule,
               "Decisions instead of the rule's, for an arch: threads=256,vec=4")
       ->type_name("KEY=N");
@@ -101,18 +105,25 @@ Result<void> addPairs(std::map<std::string, std::string> &out, const std::string
   return {};
 }
 
-Result<void> addSchedule(Request &request, const std::vector<std::string> &items) {
+Result<void> addNumbers(std::map<std::string, int64_t> &out, const std::string &flag,
+                        const std::vector<std::string> &items) {
   std::map<std::string, std::string> pairs;
-  if (auto added = addPairs(pairs, "--schedule", items); !added)
+  if (auto added = addPairs(pairs, flag, items); !added)
     return added;
   for (const auto &[key, text] : pairs) {
     int64_t value = 0;
     auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc() || end != text.data() + text.size())
-      return Error{Code::USAGE, "--schedule: expected " + key + "=N, got '" + text + "'"};
-    request.schedule[key] = value;
+      return Error{Code::USAGE, flag + ": expected " + key + "=N, got '" + text + "'"};
+    out[key] = value;
   }
   return {};
+}
+
+Result<void> addFactsAndSchedule(Request &request, const RequestFlags &flags) {
+  if (auto added = addNumbers(request.facts, "--fact", flags.facts); !added)
+    return added;
+  return addNumbers(request.schedule, "--schedule", flags.schedule);
 }
 
 /// A dtype for the roles that the op has elements of; nothing when it has none of one of them.
@@ -200,7 +211,7 @@ Result<Request> makeRequest(const language::OpHandle &op, const RequestFlags &fl
     return added.takeError();
   if (auto added = addPairs(request.options, "--option", flags.options); !added)
     return added.takeError();
-  if (auto added = addSchedule(request, flags.schedule); !added)
+  if (auto added = addFactsAndSchedule(request, flags); !added)
     return added.takeError();
   return request;
 }
@@ -217,7 +228,7 @@ Result<std::vector<Request>> requestsOf(const language::OpHandle &op, const Requ
   }
   for (const Profile &profile : isShipped(op) ? shippedProfiles(op->name) : usualProfiles(op)) {
     requests.push_back(requestOf(op, profile, target));
-    if (auto added = addSchedule(requests.back(), flags.schedule); !added)
+    if (auto added = addFactsAndSchedule(requests.back(), flags); !added)
       return added.takeError();
   }
   return requests;
@@ -288,7 +299,7 @@ std::string flagsText(const Request &request, const ResolvedRequest &resolved) {
   return flagText("dtype", dtypes) + flagText("option", pairs(request.options)) +
          flagText("feature", {request.features.begin(), request.features.end()}) +
          flagText("absent", {request.absent.begin(), request.absent.end()}) +
-         flagText("schedule", pairs(request.schedule));
+         flagText("fact", pairs(request.facts)) + flagText("schedule", pairs(request.schedule));
 }
 
 int printError(const Error &error) {

@@ -29,9 +29,9 @@ struct Session {
   CompilerOptions compilerOptions() const;
 };
 
-/// --dtype, --option, --feature, --absent and --schedule.
+/// --dtype, --option, --feature, --absent, --fact and --schedule.
 struct RequestFlags {
-  std::vector<std::string> dtypes, options, features, absent, schedule;
+  std::vector<std::string> dtypes, options, features, absent, facts, schedule;
 
   /// True when the caller names a request of his own instead of the op's profiles.
   bool namesRequest() const {

@@ -20,6 +20,9 @@ bool say(fw_request *out, const Request &request, const Device &device) {
   if (device.isCuda())
     for (const auto &[decision, value] : request.schedule)
       ok = ok && !fw_request_schedule(out, decision.c_str(), value);
+  if (device.isCuda())
+    for (const auto &[fact, value] : request.facts)
+      ok = ok && !fw_request_fact(out, fact.c_str(), value);
   return ok;
 }
 

@@ -202,6 +202,10 @@ FW_API fw_status fw_request_feature(fw_request *request, const char *feature);
 /* An optional operand is not passed; its neutral value is compiled in. */
 FW_API fw_status fw_request_absent(fw_request *request, const char *operand);
 FW_API fw_status fw_request_schedule(fw_request *request, const char *decision, int64_t value);
+/* What is known of the tensors of an op over rows, by a name of the reference page "Facts": with
+   "columns" = 4096 the program is for rows of 4096 elements alone. Without facts fw_launch finds
+   them, and the program made for them, by itself; so they are for caches that are filled before. */
+FW_API fw_status fw_request_fact(fw_request *request, const char *fact, int64_t value);
 /* "cpu" (the default), an arch such as "sm_90", or "cuda:1" ("cuda" is "cuda:0"): the arch of a
    device of this machine, which is looked up at once. */
 FW_API fw_status fw_request_target(fw_request *request, const char *target);

@@ -1,5 +1,5 @@
 module {
-  fuse.op @rms_norm over <axes, kept = ["row"], spanned = ["column"]> operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>, #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>, #fuse.operand<name = "rstd", role = save, dtype = "f32", scope = <axes, axes = ["row"]>>, #fuse.operand<name = "w", role = column, dtype = "f32", scope = <axes, axes = ["column"]>, neutral = 1.000000e+00 : f64>] scalars [#fuse.hyper<name = "eps", value = 1.000000e-05 : f64>] attributes {equations = {E1 = "rstd = rsqrt(avg(x^2) + eps)", E2 = "y = x*rstd*g"}} {
+  fuse.op @rms_norm over <axes, kept = ["row"], spanned = ["column"]> operands [#fuse.operand<name = "x", role = in, dtype = "f32", scope = <element>>, #fuse.operand<name = "y", role = out, dtype = "f32", scope = <element>>, #fuse.operand<name = "rstd", role = save, dtype = "f32", scope = <axes, axes = ["row"]>>, #fuse.operand<name = "w", role = column, dtype = "f32", scope = <axes, axes = ["column"]>, neutral = 1.000000e+00 : f64>] scalars [#fuse.hyper<name = "eps", value = 1.000000e-05 : f64>] attributes {equations = {E1 = "rstd = rsqrt(avg(x^2) + eps)", E2 = "n = x*rstd", E3 = "y = n*g"}} {
     %0 = fuse.read "x" : f32
     %1 = arith.mulf %0, %0 {fuse.label = "E1"} : f32
     %2 = fuse.reduce  sum keep <axes, axes = ["row"]> %1 {fuse.label = "E1"} : f32 to f32
@@ -13,8 +13,8 @@ module {
     %10 = math.rsqrt %9 {fuse.label = "E1", fuse.name = "rstd"} : f32
     fuse.write "rstd", %10 : f32
     %11 = fuse.read "w" : f32
-    %12 = arith.mulf %0, %10 {fuse.label = "E2"} : f32
-    %13 = arith.mulf %12, %11 {fuse.label = "E2", fuse.name = "y"} : f32
+    %12 = arith.mulf %0, %10 {fuse.label = "E2", fuse.name = "n"} : f32
+    %13 = arith.mulf %12, %11 {fuse.label = "E3", fuse.name = "y"} : f32
     fuse.write "y", %13 : f32
   }
 }
