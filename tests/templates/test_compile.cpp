@@ -203,6 +203,36 @@ TEST_F(Compile, InstructionsOfRows) {
   }
 }
 
+/// Bools and ints move in whole vectors too.
+TEST_F(Compile, WholesInVectors) {
+  struct Whole {
+    const char *type, *number;
+    int width;
+  };
+  constexpr Whole wholes[] = {{"b8", "bool", 16}, {"w8u", "i64", 16}, {"w8", "i64", 16},
+                              {"w16", "i64", 8},  {"w32", "i64", 4},  {"w64", "i64", 2}};
+  for (const target::Arch *arch : archs())
+    for (const Whole &whole : wholes) {
+      const std::string type = std::string("fw::") + whole.type, number = whole.number,
+                        width = std::to_string(whole.width);
+      const bool isBool = number == "bool";
+      const std::string text =
+          textFor(*arch, {"vocab/wholes.h", "vocab/pack.h"}) + "extern \"C\" __global__ void k(" +
+          type + " *x) {\n  fw::Raw<" + type + ", " + width + "> raw;\n  fw::load<" + width +
+          ">(raw, x, " + width + " * threadIdx.x, 0);\n  " + (isBool ? "bool" : "fw::i64") + " y[" +
+          width + "];\n  for (int k = 0; k < " + width +
+          "; ++k)\n    y[k] = " + (isBool ? "!fw::get(raw, k)" : "fw::get(raw, k) * 3") +
+          ";\n  fw::pack(raw, y);\n  fw::store<" + width + ">(raw, x, " + width +
+          " * threadIdx.x);\n}\n";
+      const jit::CompiledKernel kernel = compile(text, *arch);
+      const std::string where = std::string(arch->name) + " " + whole.type;
+      ASSERT_EQ(kernel.resources.size(), 1u) << where << kernel.log;
+      EXPECT_EQ(kernel.resources[0].spillBytes + kernel.resources[0].stackBytes, 0) << where;
+      EXPECT_EQ(occurrences(kernel.log, "warning"), 0u) << kernel.log;
+      EXPECT_EQ(occurrences(kernel.ptx, ".v4.u32"), 2u) << where << kernel.ptx;
+    }
+}
+
 /// A kernel that applies `body` to x[i].
 std::string kernelText(const target::Arch &arch, std::vector<std::string_view> files,
                        const std::string &type, const std::string &body) {

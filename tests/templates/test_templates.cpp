@@ -81,6 +81,8 @@ TEST(Templates, EverySkeletonsFileIsEmbeddedAndDefinesItsFunction) {
 TEST(Templates, NamesFindTheirHeaders) {
   EXPECT_EQ(headerOf("fw::bf16"), "vocab/bf16.h");
   EXPECT_EQ(headerOf("fw::e4m3fn_sat"), "vocab/fp8.h");
+  EXPECT_EQ(headerOf("fw::b8"), "vocab/wholes.h");
+  EXPECT_EQ(headerOf("fw::w8u"), "vocab/wholes.h");
   EXPECT_EQ(headerOf("fw::math::fma"), "vocab/arithmetic.h");
   EXPECT_EQ(headerOf("fw::math::exp"), "vocab/math_exponential.h");
   EXPECT_EQ(headerOf("fw::load"), "");

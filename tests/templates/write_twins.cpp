@@ -18,6 +18,7 @@
 #include "templates/vocab/fp8.h"
 #include "templates/vocab/math.h"
 #include "templates/vocab/pack.h"
+#include "templates/vocab/wholes.h"
 
 namespace {
 
@@ -48,7 +49,9 @@ FW_SHARED_TEXT(
       return x == x ? fw::bitCast<fw::u64>(x) : 0x7FF8000000000000u;
     } FW_INLINE fw::u64 word(fw::u8 x) { return x; } FW_INLINE fw::u64 word(fw::u16 x) {
       return x;
-    } FW_INLINE fw::u64 word(bool x) { return x; } FW_INLINE fw::u64 word(fw::u32 x) { return x; }
+    } FW_INLINE fw::u64 word(bool x) { return x; } FW_INLINE fw::u64 word(fw::u32 x) {
+      return x;
+    } FW_INLINE fw::u64 word(fw::i64 x) { return static_cast<fw::u64>(x); }
     /* Two numbers packed at once, one put beside another, and words of two granules shifted. */
     template <class T>
     FW_INLINE fw::u32 packed(float x, float y) {
@@ -89,8 +92,9 @@ template <class Visit> void evaluateTwins(unsigned i, Visit visit) {
 }
 
 std::string kernelText(const fw::target::Arch &arch) {
-  const std::string_view files[] = {"vocab/math.h", "vocab/bf16.h",    "vocab/f16.h",
-                                    "vocab/fp8.h",  "vocab/columns.h", "vocab/pack.h"};
+  const std::string_view files[] = {"vocab/math.h",  "vocab/bf16.h",    "vocab/f16.h",
+                                    "vocab/fp8.h",   "vocab/columns.h", "vocab/pack.h",
+                                    "vocab/wholes.h"};
   const std::string vocabulary = *fw::templates::assemble(files);
   std::string text;
   for (std::string name : fw::templates::featuresAsked(vocabulary))
