@@ -13,13 +13,19 @@ namespace {
 
 constexpr int64_t mostHeads = 16;
 
-/// A share of the elements that an operand is read of.
-double readShare(const ResolvedRequest &request, const RequestOperand &operand, int64_t width) {
+/// A share of the elements that an operand is read of. Row q of `rows` reads one column more than
+/// the row before it: the last one reads all, or with align=start the first one a single column.
+double readShare(const ResolvedRequest &request, const RequestOperand &operand,
+                 const std::vector<int64_t> &lengths) {
   const auto &ops = embedded("rows.json").at("behind_the_diagonal");
   const auto found = ops.find(request.op.info.name);
   if (found == ops.end() || *found != operand.name)
     return 1;
-  return double(width + 1) / double(2 * width);
+  const auto align = request.request.options.find("align");
+  const bool fromStart = align != request.request.options.end() && align->second == "start";
+  const double width = double(lengths.back()), rows = double(lengths[lengths.size() - 2]);
+  const double before = fromStart ? 0 : width - rows;
+  return std::min(1.0, (before + (rows + 1) / 2) / width);
 }
 
 std::string nameOf(const std::vector<int64_t> &shape) {
@@ -69,7 +75,7 @@ std::vector<Stream> streamsOf(const ResolvedRequest &request, const std::vector<
     if (!operand.present || operand.axes.empty())
       continue;
     const uint64_t bytes = elementsOf(shapeOf(request, operand, lengths)) * widthOf(operand);
-    const double share = operand.read ? readShare(request, operand, lengths.back()) : 1;
+    const double share = operand.read ? readShare(request, operand, lengths) : 1;
     if (share < 1)
       streams.push_back({uint64_t(double(bytes) * share), true, false});
     if (share == 1 || operand.written)
