@@ -22,6 +22,18 @@ Request requestFor(const ProgramState &base, const RowFacts &facts) {
   return request;
 }
 
+/// What the program of a request without facts, or with some, is made for.
+RowFacts ownFacts(const ProgramState &base) {
+  const Request &request = base.program->request.request;
+  const bool isAligned = factOf(request, "aligned") > 1;
+  const launch::Header &header = base.launchable.header;
+  return {.columns = factOf(request, "columns"),
+          .isAligned = isAligned,
+          .isTogether = isAligned || factOf(request, "together") != 0,
+          .isWide = factOf(request, "index") > 32,
+          .axes = header.isRows ? factOf(request, "row_axes") : int64_t(header.axes.size()) - 1};
+}
+
 /// What else serves such rows, from the best on: any width of the same alignment, then any rows.
 std::vector<RowFacts> lesserFacts(RowFacts facts) {
   std::vector<RowFacts> lesser;
@@ -65,6 +77,9 @@ Result<const ProgramState *> RowVariants::find(ContextState &context, const Prog
                                                const std::function<Result<bool>()> &isCapturing) {
   if (const Known *found = known(facts))
     return found->program.get();
+  const RowFacts own = ownFacts(base);
+  if (own == facts)
+    return &base;
   Result<bool> capturing = isCapturing();
   if (!capturing)
     return capturing.takeError();
@@ -72,6 +87,8 @@ Result<const ProgramState *> RowVariants::find(ContextState &context, const Prog
     for (const RowFacts &lesser : lesserFacts(facts))
       if (const Known *found = known(lesser))
         return found->program.get();
+      else if (own == lesser)
+        return &base;
     return Error{Code::USAGE,
                  "expected a launch with such tensors before the first one that is captured, got "
                  "rows of " +
