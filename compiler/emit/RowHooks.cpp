@@ -228,6 +228,33 @@ std::string RowHooks::printEnd() {
          body + "  }\n";
 }
 
+std::string RowHooks::limitText(const RowLimit &limit) {
+  const Expressions texts = members.texts();
+  std::string out = wholeNumber(limit.constant).text;
+  for (auto [sign, value] : limit.terms)
+    out = std::string(sign < 0 ? "fw::wholeDifference(" : "fw::wholeSum(") + out + ", " +
+          texts.of(value).text + ")";
+  return out;
+}
+
+/// The columns that matter. Each limit is moved into the row, so the largest first and the smallest
+/// last one are, too.
+std::string RowHooks::printBounds() {
+  const std::optional<RowBounds> bounds = boundsOf(kernel, phases);
+  std::string out;
+  for (const bool isLast : {false, true}) {
+    std::string text = isLast ? "static_cast<fw::i64>(columns)" : "fw::i64{0}";
+    for (const RowLimit &limit : isLast ? bounds->last : bounds->first)
+      text = std::string(isLast ? "fw::smaller(" : "fw::larger(") + text + ", fw::columnWithin(" +
+             limitText(limit) + ", columns))";
+    out += std::string("  static FW_INLINE fw::u32 ") + (isLast ? "last" : "first") +
+           "(const Place &place, const Row &row, const Uniform &u, fw::u32 columns) {\n    return "
+           "static_cast<fw::u32>(" +
+           text + ");\n  }\n";
+  }
+  return out;
+}
+
 // --- All of them ---------------------------------------------------------------------------------
 
 /// "if constexpr (E == 0) { ... }" for each text that is not empty.
@@ -272,7 +299,8 @@ Result<std::string> RowHooks::print() {
               "finish(const Acc<E> &acc, const Row &own, const Place &place, const Uniform &u, "
               "fw::u32 columns, Row &row)",
               finish) +
-         *emit + printEnd();
+         *emit + printEnd() +
+         (kernel.getScheduleAttr().get("bounded") ? printBounds() : std::string());
 }
 
 } // namespace fw::emit

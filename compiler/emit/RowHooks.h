@@ -2,6 +2,7 @@
 // of its elements.
 #pragma once
 
+#include "compiler/dialect/RowBounds.h"
 #include "compiler/emit/RowMembers.h"
 #include "compiler/emit/StructText.h"
 #include "compiler/support/Error.h"
@@ -26,6 +27,8 @@ private:
   Result<std::string> printRebase(const fuse::RowExchange &exchange);
   Result<std::string> printEmit();
   std::string printEnd();
+  std::string printBounds();
+  std::string limitText(const fuse::RowLimit &limit);
 
   /// What is computed once a row at that time, below the results of the pass that ends then.
   Result<std::string> printOnRow(unsigned time, fuse::EachOp results, const std::string &values,

@@ -38,8 +38,7 @@ void RowMembers::add(Value value) {
   if (!isRead && !isReference)
     return;
   auto name = value.getDefiningOp()->getAttrOfType<StringAttr>(kName);
-  members.emplace_back(value,
-                       name ? names.unique(memberName(name.getValue())) : names.next("r"));
+  members.emplace_back(value, name ? names.unique(memberName(name.getValue())) : names.next("r"));
 }
 
 std::string RowMembers::print() const {

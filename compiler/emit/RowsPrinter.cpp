@@ -48,7 +48,7 @@ public:
     if (!hooks)
       return hooks;
     return printConstants() + printTypes() + printLoad() + printLoadColumn() + *hooks +
-           printStore();
+           printStore() + (schedule.get("bounded") ? printNeutral() : "");
   }
 
 private:
@@ -93,6 +93,15 @@ private:
     return widest;
   }
 
+  /// Operands of columns that passes read; others are read at a place of the row alone.
+  Streams loadedColumns() {
+    Streams columns;
+    for (auto &[place, operand] : operands[RowAccess::column])
+      if (isLoaded(operand.getName()))
+        columns.emplace_back(place, operand);
+    return columns;
+  }
+
   unsigned columnPhases() {
     unsigned bits = 0;
     for (unsigned e = 0; e <= exchanges(); ++e)
@@ -134,7 +143,7 @@ private:
         {"EARLY", schedule.get("weight") == 0},
         {"FRESH", schedule.get("fresh") != 0},
         {"LINED", schedule.get("lined") != 0},
-        {"BOUNDED", false},
+        {"BOUNDED", schedule.get("bounded") != 0},
         {"COUNTED", phases.isCounted()}};
     std::string out;
     for (auto [name, value] : numbers)
@@ -151,7 +160,7 @@ private:
            std::to_string(kernel.fact("index")) +
            ";\n  using Launch = fw::RowsLaunch<OPERANDS, AXES, SLOTS, " + table +
            ">;\n  using Place = fw::RowPlace<Op>;\n" + printStreams("In", loaded()) +
-           printStreams("Column", operands[RowAccess::column], "fw::ColumnRaw") +
+           printStreams("Column", loadedColumns(), "fw::ColumnRaw") +
            printStreams("Out", stored()) + printUniform(parts, table) + members.print() +
            printAccumulators();
   }
@@ -217,7 +226,15 @@ private:
     return "  template <int W>\n"
            "  static FW_INLINE void loadColumn(Column<W> &column, const Place &place, fw::u32 i) "
            "{\n" +
-           printAccesses(function, ", i);\n", operands[RowAccess::column], "place.pointers") +
+           printAccesses(function, ", i);\n", loadedColumns(), "place.pointers") + "  }\n";
+  }
+
+  /// The body takes no notice of what a column outside of the bounds has; a register has something.
+  std::string printNeutral() {
+    std::string body;
+    for (auto &[place, operand] : loaded())
+      body += "    fw::clear(in." + memberName(operand.getName()) + ", k);\n";
+    return "  template <int W>\n  static FW_INLINE void neutral(In<W> &in, int k) {\n" + body +
            "  }\n";
   }
 

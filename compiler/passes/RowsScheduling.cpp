@@ -1,7 +1,7 @@
 #include "compiler/passes/RowsScheduling.h"
 
 #include "compiler/dialect/Dtypes.h"
-#include "compiler/dialect/RowPhases.h"
+#include "compiler/dialect/RowBounds.h"
 #include "compiler/passes/rules/Rows.h"
 
 #include "mlir/IR/Builders.h"
@@ -36,7 +36,7 @@ RowsWork workOf(KernelOp kernel) {
     if (access == RowAccess::stream)
       work.streams.push_back(
           {bytes, loads.contains(operand.getName()), stores.contains(operand.getName())});
-    else if (access == RowAccess::column)
+    else if (access == RowAccess::column && loads.contains(operand.getName()))
       work.shared.push_back(bytes);
   }
   work.values = RowPhases(kernel).exchangedValues();
@@ -53,11 +53,12 @@ RowsLimits limitsOf(const target::Arch &arch) {
           .sharedPerSm = limit(arch, Limit::shared_bytes_per_sm)};
 }
 
-RowsFacts factsOf(const RowsFactValues &values) {
+RowsFacts factsOf(const RowsFactValues &values, bool isBounded) {
   const bool isAligned = values.at("aligned") > 1;
   return {.columns = values.at("columns"),
           .aligned = isAligned,
-          .together = isAligned || values.at("together") != 0};
+          .together = isAligned || values.at("together") != 0,
+          .bounded = isBounded};
 }
 
 /// "fw_softmax_x_bf16_y_bf16_n4096_v8_3fa801c2": options and alignment are in the last word, so
@@ -85,12 +86,17 @@ void setSchedule(KernelOp kernel, StringRef skeleton,
 
 Result<void> scheduleRowsKernel(KernelOp kernel, const target::Arch &arch,
                                 const RowsFactValues &facts, const ScheduleOverrides &fixed) {
+  const bool canBound = boundsOf(kernel, RowPhases(kernel)).has_value();
+  const bool isBounded = overrideOr(fixed, "bounded", canBound);
+  if (isBounded && !canBound)
+    return usage(expected("bounded", "0 for an op that reads every column", 1), "leave it out");
   Result<RowsSchedule> schedule =
-      scheduleRows(workOf(kernel), factsOf(facts), limitsOf(arch), fixed);
+      scheduleRows(workOf(kernel), factsOf(facts, isBounded), limitsOf(arch), fixed);
   if (!schedule)
     return schedule.takeError();
   setSchedule(kernel, "row",
               {{"blocks_per_sm", schedule->blocksPerSm},
+               {"bounded", isBounded},
                {"fresh", schedule->fresh},
                {"keep", schedule->keep == Keep::reread},
                {"lined", schedule->lined},

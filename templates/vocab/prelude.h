@@ -19,6 +19,9 @@
 #ifndef FW_HAS_MAX_NAN
 #define FW_HAS_MAX_NAN 0 // max.NaN.f32
 #endif
+#ifndef FW_HAS_FP8_CONVERT
+#define FW_HAS_FP8_CONVERT 0 // cvt.rn.satfinite.e4m3x2.f32
+#endif
 #ifndef FW_HAS_EARLY_LAUNCH
 #define FW_HAS_EARLY_LAUNCH 0 // griddepcontrol
 #endif

@@ -18,6 +18,11 @@ FW_INLINE i64 wholeProduct(i64 a, i64 b) {
 FW_INLINE i64 larger(i64 a, i64 b) { return a > b ? a : b; }
 FW_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
+/// A limit of columns, moved into a row of them.
+FW_INLINE i64 columnWithin(i64 at, u32 columns) {
+  return smaller(larger(at, 0), static_cast<i64>(columns));
+}
+
 /// Rounded down; 0 of a division by 0.
 FW_INLINE i64 wholeQuotient(i64 a, i64 b) {
   if (b == 0)
