@@ -55,7 +55,7 @@ inline bool hasHeads(const std::string &op) {
 /// Rows of `n` elements, and scalars that have no default or a dull one.
 inline void fillShipped(Evaluated &op, const fw::Profile &profile, int64_t n) {
   if (hasHeads(profile.op))
-    fill(op, {{"batch", 2}, {"head", 3}, {"query", 4}, {"key", n}},
+    fill(op, {{"batch", 2}, {"head", 3}, {"query", 5}, {"key", n}},
          {"batch", "head", "query", "key"});
   else
     fill(op, {{"row", 5}, {"column", n}}, {"row", "column"});

@@ -23,8 +23,9 @@ inline std::vector<Twin> twinsOf(size_t p, const fw::Profile &profile) {
   const bool isEven = p % 2 == 0;
   std::vector<Twin> twins;
   // Masks that heads share are off the boundaries of what each has of its own.
+  const bool hasMask = profile.op == "masked_softmax" || profile.op == "biased_softmax";
   if (hasHeads(profile.op))
-    return {{{}, {1, 33, 1025}, 3},
+    return {hasMask ? Twin{{}, {1, 33, 1025}, 3} : Twin{{{"together", 1}}, {1, 33, 1025}, 3},
             isEven ? Twin{{{"aligned", 16}}, {64, 1024}, 0}
                    : Twin{{{"aligned", 16}, {"columns", width}}, {width}, 0}};
   if (isEven)
