@@ -55,7 +55,7 @@ public:
       : request(request), operands(launchable.operands), tensors(tensors),
         order(take(launch::ArrayOrder::ofCount(operands, tensors.size()))) {
     if (!launchable.header.axes.empty()) {
-      axes = take(launch::readAxes(launchable.header, operands, tensors));
+      axes = take(launch::readAxes(launchable.header, launchable.axes, operands, tensors));
       return;
     }
     launch::TensorList list = take(launch::checkTensors(operands, tensors));
@@ -126,7 +126,7 @@ fw_status fw_evaluate(const fw_request *request, const fw_tensor *tensors, size_
     HostList list(resolved, launchable, given);
     evaluator::Inputs inputs;
     inputs.sizes = list.sizes;
-    for (const std::vector<int64_t> &extents : list.axes.extents)
+    for (const launch::Lengths &extents : list.axes.extents)
       inputs.extents.emplace_back(extents.begin(), extents.end());
     inputs.scalars = rowsOf(take(
         launch::readScalars(launchable.hypers, scalarsOf(scalars, scalar_count), list.length())));

@@ -58,43 +58,44 @@ void checkFacts(const Request &request, const launch::RowFacts &facts) {
                    "make the request without the fact aligned, or pass such tensors"}};
 }
 
+/// The entries with rows; before anything runs each is known to have a place in a record.
+llvm::SmallVector<plan::RowsWork, 1> worksOf(const ProgramState &compiled,
+                                             const launch::RowEntries &entries) {
+  llvm::SmallVector<plan::RowsWork, 1> works;
+  for (const launch::RowEntry &entry : entries) {
+    if (entry.rows() == 0)
+      continue;
+    plan::RowsWork &work =
+        works.emplace_back(&entry, take(launch::gridOf(compiled.launchable, entry)));
+    checkFacts(compiled.program->request.request, work.grid.facts);
+  }
+  return works;
+}
+
 /// Entries of the same width and alignment are served together, in their order.
 void launchRowsOnCuda(ContextState &context, const ProgramState &compiled,
                       const launch::TensorArray &tensors, const launch::ScalarArray &scalars,
                       driver::CUstream stream) {
   const launch::Place place{FW_DEVICE_CUDA, tensors.size() ? tensors[0].device_id : 0};
   const launch::Program &program = compiled.launchable;
-  launch::RowsInput input = take(launch::readRows(program, tensors, scalars, place));
+  const launch::RowsInput input = take(launch::readRows(program, tensors, scalars, place));
   const driver::Driver &driver = *take(context.driver());
   take(driver.device(place.id));
   const plan::DeviceWorld world{.driver = &driver,
                                 .device = place.id,
                                 .modules = &context.modules,
                                 .launches = &context.launches};
-  std::vector<plan::RowsWork> works;
-  uint64_t bytes = 0;
-  auto flush = [&] {
-    if (works.empty())
-      return;
-    const ProgramState *variant =
-        take(compiled.variants.find(context, compiled, works.front().grid.facts,
-                                    [&] { return driver::isCapturing(driver, stream); }));
-    take(plan::launchRows(world, program, *variant->cuda.kernels.front(), works, input.scalars,
-                          bytes, stream));
-    works.clear();
-    bytes = 0;
-  };
-  for (const launch::RowEntry &entry : input.entries) {
-    if (entry.rows() == 0)
-      continue;
-    launch::RowGrid grid = take(launch::gridOf(program, entry));
-    checkFacts(compiled.program->request.request, grid.facts);
-    if (!works.empty() && works.front().grid.facts != grid.facts)
-      flush();
-    bytes += streamedBytes(program, entry);
-    works.push_back({&entry, std::move(grid)});
+  const auto works = worksOf(compiled, input.entries);
+  for (auto first = works.begin(), last = first; first != works.end(); first = last) {
+    const launch::RowFacts &facts = first->grid.facts;
+    uint64_t bytes = 0;
+    for (; last != works.end() && last->grid.facts == facts; ++last)
+      bytes += streamedBytes(program, *last->entry);
+    const ProgramState *variant = take(compiled.variants.find(
+        context, compiled, facts, [&] { return driver::isCapturing(driver, stream); }));
+    take(plan::launchRows(world, program, *variant->cuda.kernels.front(), {first, last},
+                          input.scalars, bytes, stream));
   }
-  flush();
 }
 
 void launchOnCuda(ContextState &context, const ProgramState &compiled,

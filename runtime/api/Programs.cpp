@@ -100,6 +100,8 @@ launch::Program fw::api::describeLaunch(const ResolvedRequest &request) {
   program.header = {request.op.info.axes,
                     request.op.op->domain.kind == language::Domain::Kind::Rows,
                     request.op.info.swaps};
+  if (!program.header.axes.empty())
+    program.axes = launch::AxisTable(program.header, program.operands);
   return program;
 }
 

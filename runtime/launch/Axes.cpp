@@ -3,22 +3,24 @@
 #include "runtime/launch/Layout.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace fw::launch {
 
 namespace {
 
-constexpr const char *kRow = "row";
+constexpr uint32_t rowAxis = 0;        // of an op over rows
+constexpr int64_t unknown = INT64_MIN; // a length
 
 /// One list entry: each tensor binds the lengths that are not known yet, and agrees with the
 /// others.
 class EntryReader {
 public:
-  EntryReader(const Header &header, const std::vector<std::string> &names)
-      : header(header), names(names), lengths(names.size()), boundBy(names.size()) {}
+  EntryReader(const Header &header, const AxisTable &table)
+      : header(header), table(table), lengths(table.names.size(), unknown),
+        boundBy(table.names.size()) {}
 
-  Result<void> read(const Operand &operand, const fw_tensor &tensor, Place place) {
+  Result<void> read(const Operand &operand, std::span<const uint32_t> axes, const fw_tensor &tensor,
+                    Place place) {
     if (!operand.present)
       return checkAbsent(tensor);
     if (Result<void> fields = checkFields(operand, tensor, place); !fields)
@@ -29,26 +31,24 @@ public:
       return elements.takeError();
     if (Result<void> memory = checkMemory(operand, tensor, *elements); !memory)
       return memory;
-    return bindAll(operand, shape);
+    return bindAll(operand, axes, shape);
   }
 
-  std::vector<int64_t> takeLengths() const {
-    std::vector<int64_t> out;
-    for (const std::optional<int64_t> &length : lengths)
-      out.push_back(length.value_or(0)); // of an operand that is not passed
-    return out;
+  Lengths takeLengths() {
+    std::ranges::replace(lengths, unknown, 0); // of an operand that is not passed
+    return std::move(lengths);
   }
 
 private:
-  Result<void> bindAll(const Operand &operand, std::span<const int64_t> shape) {
-    const bool hasRows =
-        header.isRows && std::ranges::find(operand.axes, kRow) != operand.axes.end();
-    const size_t least = operand.axes.size() - hasRows;
+  Result<void> bindAll(const Operand &operand, std::span<const uint32_t> axes,
+                       std::span<const int64_t> shape) {
+    const bool hasRows = header.isRows && std::ranges::find(axes, rowAxis) != axes.end();
+    const size_t least = axes.size() - hasRows;
     if (shape.size() < least || (!hasRows && shape.size() != least))
       return wrongRank(operand, shape, hasRows);
     size_t dimension = 0;
-    for (const std::string &axis : operand.axes) {
-      const size_t taken = hasRows && axis == kRow ? shape.size() - least : 1;
+    for (uint32_t axis : axes) {
+      const size_t taken = hasRows && axis == rowAxis ? shape.size() - least : 1;
       Result<int64_t> length = countElements(shape.subspan(dimension, taken));
       if (!length)
         return length.takeError();
@@ -59,28 +59,32 @@ private:
     return {};
   }
 
-  Result<void> bind(const Operand &operand, const std::string &axis, int64_t length,
+  Result<void> bind(const Operand &operand, uint32_t axis, int64_t length,
                     std::span<const int64_t> shape) {
-    if (axis == "1" && length != 1)
-      return Error{Code::USAGE,
-                   "expected size 1 where axis 1 stands in " + axesText(operand) + ", got shape " +
-                       printSizes(shape),
-                   "pass one place, it is used for all"};
-    if (axis == "1")
-      return {};
-    const size_t number = size_t(std::ranges::find(names, axis) - names.begin());
-    if (lengths[number].value_or(length) != length)
-      return Error{Code::USAGE,
-                   "expected " + std::to_string(*lengths[number]) + " along axis '" + axis +
-                       "' as operand '" + boundBy[number] + "' has, got shape " +
-                       printSizes(shape) + " for " + axesText(operand),
-                   length == 1 ? "expand the tensor (stride 0), or write 1 for the axis in the op"
-                               : "pass tensors whose axes are of one length"};
-    if (!lengths[number]) {
-      lengths[number] = length;
-      boundBy[number] = operand.name;
+    if (axis == AxisTable::one)
+      return length == 1 ? Result<void>() : notOne(operand, shape);
+    if (lengths[axis] == unknown) {
+      lengths[axis] = length;
+      boundBy[axis] = &operand;
     }
-    return {};
+    return lengths[axis] == length ? Result<void>() : otherLength(operand, axis, length, shape);
+  }
+
+  static Error notOne(const Operand &operand, std::span<const int64_t> shape) {
+    return {Code::USAGE,
+            "expected size 1 where axis 1 stands in " + axesText(operand) + ", got shape " +
+                printSizes(shape),
+            "pass one place, it is used for all"};
+  }
+
+  Error otherLength(const Operand &operand, uint32_t axis, int64_t length,
+                    std::span<const int64_t> shape) const {
+    return {Code::USAGE,
+            "expected " + std::to_string(lengths[axis]) + " along axis '" + table.names[axis] +
+                "' as operand '" + boundBy[axis]->name + "' has, got shape " + printSizes(shape) +
+                " for " + axesText(operand),
+            length == 1 ? "expand the tensor (stride 0), or write 1 for the axis in the op"
+                        : "pass tensors whose axes are of one length"};
   }
 
   static std::string axesText(const Operand &operand) {
@@ -99,9 +103,9 @@ private:
   }
 
   const Header &header;
-  const std::vector<std::string> &names;
-  std::vector<std::optional<int64_t>> lengths;
-  std::vector<std::string> boundBy; ///< operands, for messages
+  const AxisTable &table;
+  Lengths lengths;
+  llvm::SmallVector<const Operand *, 4> boundBy; ///< for messages
 };
 
 std::vector<std::string> namesOf(const Header &header, std::span<const Operand> operands) {
@@ -119,24 +123,36 @@ bool hasAxes(const Operand &operand) {
 
 } // namespace
 
-Result<AxisList> readAxes(const Header &header, std::span<const Operand> operands,
-                          const TensorArray &tensors, Place place) {
+AxisTable::AxisTable(const Header &header, std::span<const Operand> operands)
+    : names(namesOf(header, operands)) {
+  for (const Operand &operand : operands) {
+    std::vector<uint32_t> &numbers = ofOperands.emplace_back();
+    for (const std::string &axis : operand.axes)
+      numbers.push_back(axis == "1" ? one
+                                    : uint32_t(std::ranges::find(names, axis) - names.begin()));
+  }
+}
+
+Result<AxisList> readAxes(const Header &header, const AxisTable &table,
+                          std::span<const Operand> operands, const TensorArray &tensors,
+                          Place place) {
   Result<ArrayOrder> order = ArrayOrder::ofCount(operands, tensors.size());
   if (!order)
     return order.takeError();
-  AxisList list{namesOf(header, operands), {}};
+  AxisList list;
   auto named = [&](size_t tensor, Error error) {
     error.text = order->name(tensor) + ": " + error.text;
     return error;
   };
   for (size_t position = 0; position < order->length(); ++position) {
-    EntryReader entry(header, list.names);
+    EntryReader entry(header, table);
     for (size_t k = 0; k < operands.size(); ++k) {
       const size_t tensor = order->index(position, k);
       if (operands[k].scope == Scope::All && position != 0)
         continue;
-      Result<void> read = hasAxes(operands[k]) ? entry.read(operands[k], tensors[tensor], place)
-                                               : checkUniform(operands[k], tensors[tensor], place);
+      Result<void> read = hasAxes(operands[k])
+                              ? entry.read(operands[k], table.ofOperands[k], tensors[tensor], place)
+                              : checkUniform(operands[k], tensors[tensor], place);
       if (!read)
         return named(tensor, read.takeError());
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/jit/ScalarProgram.h"
+#include "runtime/launch/AxisTable.h"
 #include "runtime/launch/Scalars.h"
 #include "runtime/launch/Tensors.h"
 
@@ -49,6 +50,7 @@ struct Program {
   std::vector<Hyper> hypers;
   std::vector<Stage> stages; ///< in the order they run; the last one writes
   Header header = {};        ///< with axes: one stage, whose kernel is called for each row
+  AxisTable axes = {};       ///< of header and operands
 
   /// One kernel over elements, whose slots depend on hypers alone.
   bool isOnePass() const;

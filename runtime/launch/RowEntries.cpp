@@ -2,38 +2,30 @@
 
 #include "compiler/support/FloatMode.h"
 #include "runtime/launch/Layout.h"
+#include "runtime/launch/RowOverlap.h"
 
 #include <algorithm>
 
 namespace fw::launch {
 
 int64_t RowOperand::offset(std::span<const int64_t> index) const {
-  int64_t bytes = 0;
-  for (size_t axis = 0; axis < axes.size(); ++axis) {
-    int64_t rest = index[axis];
-    for (size_t d = axes[axis].size(); d-- > 0;) {
-      const Dimension &dimension = axes[axis][d];
-      const bool isSlowest = d == 0;
-      bytes += (isSlowest ? rest : rest % dimension.size) * dimension.byteStride;
-      rest = isSlowest ? 0 : rest / dimension.size;
-    }
+  int64_t bytes = 0, rest = 0;
+  for (size_t d = dimensions.size(); d-- > 0;) {
+    const Dimension &dimension = dimensions[d];
+    if (d + 1 == dimensions.size() || dimensions[d + 1].axis != dimension.axis)
+      rest = index[dimension.axis];
+    const bool isSlowest = d == 0 || dimensions[d - 1].axis != dimension.axis;
+    bytes += (isSlowest ? rest : rest % dimension.size) * dimension.byteStride;
+    rest = isSlowest ? 0 : rest / dimension.size;
   }
   return bytes;
 }
 
-std::pair<const char *, const char *> RowOperand::range(int64_t rowBytes) const {
-  int64_t low = 0, high = rowBytes;
-  for (const std::vector<Dimension> &axis : axes)
-    for (const Dimension &dimension : axis)
-      (dimension.byteStride < 0 ? low : high) += (dimension.size - 1) * dimension.byteStride;
-  return {data + low, data + high};
-}
-
-RowEntry::RowEntry(const Program &program, std::span<const int64_t> extents, size_t position)
-    : program(program), number(position), outer(program.header.axes.size() - 1),
-      extents(extents.begin(), extents.end()), columnCount(extents[outer]) {
+RowEntry::RowEntry(const Program &program, const Lengths &extents, size_t position)
+    : program(program), number(position), outer(program.header.axes.size() - 1), extents(extents) {
   for (size_t axis = 0; axis < outer; ++axis)
     rowCount *= extents[axis];
+  operands.reserve(program.operands.size());
 }
 
 Result<void> RowEntry::add(size_t k, const fw_tensor &tensor) {
@@ -42,27 +34,25 @@ Result<void> RowEntry::add(size_t k, const fw_tensor &tensor) {
   if (!operand.present)
     return {};
   added.data = static_cast<char *>(tensor.data);
-  added.axes.resize(outer);
+  added.rowBytes = operand.bytes;
+  const std::span<const uint32_t> axes = program.axes.ofOperands[k];
   size_t dimension = 0;
-  for (const std::string &name : operand.axes) {
-    const bool isRow = program.header.isRows && name == "row";
-    const size_t taken = isRow ? size_t(tensor.rank) + 1 - operand.axes.size() : 1;
+  for (uint32_t axis : axes) {
+    const bool isRow = program.header.isRows && axis == 0;
+    const size_t taken = isRow ? size_t(tensor.rank) + 1 - axes.size() : 1;
     for (size_t d = dimension; d < dimension + taken; ++d)
-      if (Result<void> placed = place(added, operand, name, tensor, d); !placed)
+      if (Result<void> placed = place(added, operand, axis, tensor, d); !placed)
         return placed;
     dimension += taken;
+    added.spans |= axis == outer;
   }
-  return {};
-}
-
-Result<void> RowEntry::checkSharing() const {
-  for (size_t a = 0; a < operands.size(); ++a)
-    for (size_t b = 0; b < operands.size(); ++b)
-      if (a != b && program.operands[a].written && shares(a, b))
-        return Error{Code::USAGE,
-                     "expected memory of its own for written operand '" + program.operands[a].name +
-                         "', got some that '" + program.operands[b].name + "' has too",
-                     "pass other memory, or the very tensor that is only read, with its strides"};
+  auto repeats = [](const RowOperand::Dimension &dimension) {
+    return dimension.size > 1 && dimension.byteStride == 0;
+  };
+  if (operand.written && std::ranges::any_of(added.dimensions, repeats))
+    return Error{Code::USAGE,
+                 "expected a place of its own for each row that is written, got stride 0",
+                 "pass a tensor that is not expanded"};
   return {};
 }
 
@@ -75,53 +65,34 @@ static int64_t strideOf(const fw_tensor &tensor, size_t d) {
   return dense;
 }
 
-Result<void> RowEntry::place(RowOperand &added, const Operand &operand, const std::string &axis,
+Result<void> RowEntry::place(RowOperand &added, const Operand &operand, uint32_t axis,
                              const fw_tensor &tensor, size_t d) const {
   const int64_t size = tensor.shape[d], apart = strideOf(tensor, d);
-  const size_t axisNumber =
-      size_t(std::ranges::find(program.header.axes, axis) - program.header.axes.begin());
-  if (axisNumber < outer) {
-    added.axes[axisNumber].push_back({size, apart * int64_t(operand.bytes)});
+  if (axis == AxisTable::one)
+    return {};
+  if (axis < outer) {
+    auto isBehind = [](uint32_t axis, const auto &other) { return axis < other.axis; };
+    auto behind =
+        std::upper_bound(added.dimensions.begin(), added.dimensions.end(), axis, isBehind);
+    added.dimensions.insert(behind, {size, apart * int64_t(operand.bytes), axis});
     return {};
   }
-  if (axis == "1" || size <= 1 || apart == 1)
+  added.rowBytes *= size;
+  if (size <= 1 || apart == 1)
     return {};
   return Error{Code::USAGE,
-               "expected stride 1 along axis '" + axis + "', which a row spans, got " +
-                   std::to_string(apart),
+               "expected stride 1 along axis '" + program.axes.names[axis] +
+                   "', which a row spans, got " + std::to_string(apart),
                "make the tensor contiguous"};
 }
 
-bool RowEntry::spans(size_t k) const {
-  const std::vector<std::string> &axes = program.operands[k].axes;
-  return std::ranges::find(axes, program.header.axes[outer]) != axes.end();
-}
-
-int64_t RowEntry::rowBytes(size_t k) const {
-  return (spans(k) ? columnCount : 1) * int64_t(program.operands[k].bytes);
-}
-
-bool RowEntry::shares(size_t a, size_t b) const {
-  if (!operands[a].data || !operands[b].data || rowCount == 0 || columnCount == 0)
-    return false;
-  const auto [aBegin, aEnd] = operands[a].range(rowBytes(a));
-  const auto [bBegin, bEnd] = operands[b].range(rowBytes(b));
-  if (aEnd <= bBegin || bEnd <= aBegin)
-    return false;
-  const bool isSame = operands[a].data == operands[b].data && rowBytes(a) == rowBytes(b) &&
-                      program.operands[a].bytes == program.operands[b].bytes &&
-                      program.operands[a].axes == program.operands[b].axes &&
-                      operands[a].axes == operands[b].axes && !program.operands[b].written &&
-                      !program.header.swaps;
-  return !isSame;
-}
-
-Result<std::vector<RowEntry>> makeEntries(const Program &program, const TensorArray &tensors,
-                                          const AxisList &list) {
+/// Every entry made ready; of written memory that is shared nothing is run.
+static Result<RowEntries> makeEntries(const Program &program, const TensorArray &tensors,
+                                      const AxisList &list) {
   Result<ArrayOrder> order = ArrayOrder::ofCount(program.operands, tensors.size());
   if (!order)
     return order.takeError();
-  std::vector<RowEntry> entries;
+  RowEntries entries;
   entries.reserve(list.extents.size());
   for (size_t position = 0; position < list.extents.size(); ++position) {
     RowEntry &entry = entries.emplace_back(program, list.extents[position], position);
@@ -131,9 +102,9 @@ Result<std::vector<RowEntry>> makeEntries(const Program &program, const TensorAr
         error.text = order->name(order->index(position, k)) + ": " + error.text;
         return error;
       }
-    if (Result<void> apart = entry.checkSharing(); !apart)
-      return apart.takeError();
   }
+  if (Result<void> apart = checkRowOverlap(program, entries); !apart)
+    return apart.takeError();
   return entries;
 }
 
@@ -146,7 +117,7 @@ static bool asksForAll(const Stage &stage) {
 
 Result<RowsInput> readRows(const Program &program, const TensorArray &tensors,
                            const ScalarArray &scalars, Place place) {
-  Result<AxisList> list = readAxes(program.header, program.operands, tensors, place);
+  Result<AxisList> list = readAxes(program.header, program.axes, program.operands, tensors, place);
   if (!list)
     return list.takeError();
   Result<ScalarRows> given = readScalars(program.hypers, scalars, list->extents.size());
@@ -166,8 +137,10 @@ Result<RowsInput> readRows(const Program &program, const TensorArray &tensors,
   return RowsInput{std::move(*entries), std::move(*given)};
 }
 
-std::vector<double> rowSlots(const Stage &stage, std::span<const double> hypers,
-                             const RowEntry &entry) {
+RowSlots rowSlots(const Stage &stage, std::span<const double> hypers, const RowEntry &entry) {
+  RowSlots slots;
+  if (stage.scalars.slots.empty())
+    return slots;
   StandardFloatMode mode;
   using Input = jit::ScalarInput;
   const jit::ScalarProgram &scalars = stage.scalars;
@@ -185,7 +158,7 @@ std::vector<double> rowSlots(const Stage &stage, std::span<const double> hypers,
       return double(entry.rows()) * double(entry.columns());
     }
   };
-  std::vector<double> inputs, values(scalars.valueCount()), slots;
+  RowSlots inputs, values(scalars.valueCount());
   for (const Input &input : scalars.inputs)
     inputs.push_back(valueOf(input));
   jit::runAll(scalars, inputs.data(), values.data());

@@ -20,10 +20,14 @@ struct RowFacts {
 /// The rows of an entry on as few axes as have a stride in each operand. The axis `row` may take
 /// several of them; an axis that is named is one.
 struct RowGrid {
-  std::vector<int64_t> sizes;                ///< slowest first, at least one
-  std::vector<std::vector<int64_t>> strides; ///< [operand][axis], in bytes
+  Lengths sizes;                          ///< slowest first, at least one
+  llvm::SmallVector<int64_t, 16> strides; ///< [operand][axis], in bytes
 
   RowFacts facts = {};
+
+  std::span<const int64_t> stridesOf(size_t operand) const {
+    return std::span<const int64_t>(strides).subspan(operand * sizes.size(), sizes.size());
+  }
 };
 
 /// USAGE for more than 8 axes, and where two operands cut the axis `row` at places that have no

@@ -30,7 +30,7 @@ void runRows(const RowEntry &entry, const Kernel &kernel, const void *scalars, i
 }
 
 /// Slots as the kernel reads them.
-std::vector<double> tableOf(const Stage &stage, const std::vector<double> &slots) {
+std::vector<double> tableOf(const Stage &stage, const RowSlots &slots) {
   std::vector<double> table(slots.size() + 1);
   for (size_t slot = 0; slot < slots.size(); ++slot)
     if (stage.kernel->doubleScalars)

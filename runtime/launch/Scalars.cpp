@@ -230,7 +230,7 @@ Result<ScalarRows> readScalars(std::span<const Hyper> hypers, const ScalarArray 
     return matched.takeError();
   ScalarRows rows;
   rows.columns = hypers.size();
-  std::vector<ScalarSource> sources;
+  llvm::SmallVector<ScalarSource, 8> sources;
   for (const Hyper &hyper : hypers)
     sources.push_back(defaultSource(hyper));
   for (const GivenScalar &scalar : *matched) {

@@ -90,7 +90,7 @@ Error missingScalar(const Hyper &hyper);
 struct ScalarRows {
   size_t columns = 0;
   size_t rows = 1;
-  std::vector<double> values; ///< [row][hyper]
+  llvm::SmallVector<double, 8> values; ///< [row][hyper]
 
   size_t rowOf(size_t position) const { return rows == 1 ? 0 : position; }
   std::span<const double> row(size_t index) const {

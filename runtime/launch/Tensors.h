@@ -4,6 +4,8 @@
 #include "compiler/support/Error.h"
 #include "fusewright/fusewright.h"
 
+#include <llvm/ADT/SmallVector.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -107,7 +109,7 @@ private:
   std::span<const Operand> operands;
   size_t entries;
   size_t perEntry = 0;
-  std::vector<size_t> places; ///< of each operand, in its entry or behind all entries
+  llvm::SmallVector<size_t, 8> places; ///< of each operand, in its entry or behind all entries
 };
 
 /// Where a program runs, and so where its tensors must be.

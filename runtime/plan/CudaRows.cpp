@@ -59,7 +59,8 @@ private:
     llvm::SmallVector<int64_t, 32> strides;
     for (uint32_t operand : kernel.operands) {
       addresses.push_back(reinterpret_cast<uint64_t>(entry.operand(operand).data));
-      strides.append(work.grid.strides[operand].begin(), work.grid.strides[operand].end());
+      const std::span<const int64_t> own = work.grid.stridesOf(operand);
+      strides.append(own.begin(), own.end());
     }
     arguments.columns(uint32_t(entry.columns()));
     arguments.record(recordCount, addresses, strides, work.grid.sizes, uint64_t(entry.rows()),

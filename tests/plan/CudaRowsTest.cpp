@@ -50,6 +50,7 @@ protected:
                                   .read = name[0] == 'x',
                                   .written = name[0] == 'y',
                                   .axes = program.header.axes});
+    program.axes = launch::AxisTable(program.header, program.operands);
     program.hypers = {{.name = "scale", .fallback = 2}};
     // The scale, the length of the row, and the number of the entry.
     using Kind = jit::ScalarInput::Kind;
@@ -97,7 +98,7 @@ protected:
     return done;
   }
   static uint64_t addressOf(size_t entry, size_t operand) {
-    return (uint64_t(1) << 44) * (operand + 1) + (uint64_t(1) << 30) * entry;
+    return (uint64_t(1) << 44) * (operand + 1) + (uint64_t(1) << 36) * entry;
   }
 
   std::vector<Kept> kept;

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 using namespace fw;
 using namespace fw::launch;
 
@@ -39,31 +41,40 @@ Program norm(unsigned bytes = 4) {
 }
 
 struct Made {
-  RowGrid grid;
-  std::vector<RowEntry> entries;
-  std::string error;
+  std::unique_ptr<Program> program; ///< that the entries refer to
+  RowsInput input = {};
+  RowGrid grid = {};
+  std::string error = {};
+
+  const RowEntry &entry() const { return input.entries.front(); }
+  Sizes sizes() const { return {grid.sizes.begin(), grid.sizes.end()}; }
+  Sizes strides(size_t k) const {
+    const std::span<const int64_t> own = grid.stridesOf(k);
+    return {own.begin(), own.end()};
+  }
 };
 
-Made make(const Program &program, const List &list) {
-  Made made;
-  Result<AxisList> axes = readAxes(program.header, program.operands, list.array());
-  if (!axes)
-    return {{}, {}, render(axes.error())};
-  auto entries = makeEntries(program, list.array(), *axes);
-  if (!entries)
-    return {{}, {}, render(entries.error())};
-  made.entries = std::move(*entries);
-  Result<RowGrid> grid = gridOf(program, made.entries.front());
-  if (!grid)
-    return {{}, {}, render(grid.error())};
-  made.grid = std::move(*grid);
+Made make(Program program, const List &list) {
+  program.axes = AxisTable(program.header, program.operands);
+  Made made{.program = std::make_unique<Program>(std::move(program))};
+  auto input = readRows(*made.program, list.array(), {nullptr, 0}, {});
+  if (!input) {
+    made.error = render(input.error());
+    return made;
+  }
+  made.input = std::move(*input);
+  Result<RowGrid> grid = gridOf(*made.program, made.entry());
+  if (grid)
+    made.grid = std::move(*grid);
+  else
+    made.error = render(grid.error());
   return made;
 }
 
 /// Each row by the record's strides, as a kernel walks them, beside the entry's own place.
 void expectSamePlaces(const Program &program, const Made &made) {
   ASSERT_EQ(made.error, "");
-  const RowEntry &entry = made.entries.front();
+  const RowEntry &entry = made.entry();
   int64_t rows = 1;
   for (int64_t size : made.grid.sizes)
     rows *= size;
@@ -75,7 +86,7 @@ void expectSamePlaces(const Program &program, const Made &made) {
     for (size_t k = 0; k < program.operands.size(); ++k) {
       int64_t offset = 0, rest = row;
       for (size_t a = made.grid.sizes.size(); a-- > 0; rest /= made.grid.sizes[a])
-        offset += rest % made.grid.sizes[a] * made.grid.strides[k][a];
+        offset += rest % made.grid.sizes[a] * made.grid.stridesOf(k)[a];
       ASSERT_EQ(offset, entry.operand(k).offset(index)) << "operand " << k << ", row " << row;
     }
   }
@@ -96,8 +107,9 @@ TEST(RowGrid, denseRowsAreOneAxis) {
   const Program program = norm();
   Made made = make(program, tensors({2, 3, 5, 8}, {}));
   expectSamePlaces(program, made);
-  EXPECT_EQ(made.grid.sizes, (Sizes{30}));
-  EXPECT_EQ(made.grid.strides, (std::vector<Sizes>{{32}, {0}, {4}, {32}}));
+  EXPECT_EQ(made.sizes(), (Sizes{30}));
+  for (auto [operand, apart] : {std::pair(0, 32), {1, 0}, {2, 4}, {3, 32}})
+    EXPECT_EQ(made.strides(size_t(operand)), (Sizes{apart}));
   EXPECT_EQ(made.grid.facts, (RowFacts{.columns = 8, .isAligned = true, .isTogether = true}));
 }
 
@@ -105,8 +117,8 @@ TEST(RowGrid, dimensionsOfSizeOneSayNothing) {
   const Program program = norm();
   Made made = make(program, tensors({1, 6, 1, 8}, {7, 16, 3, 1}));
   expectSamePlaces(program, made);
-  EXPECT_EQ(made.grid.sizes, (Sizes{6}));
-  EXPECT_EQ(made.grid.strides[0], (Sizes{64}));
+  EXPECT_EQ(made.sizes(), (Sizes{6}));
+  EXPECT_EQ(made.strides(0), (Sizes{64}));
 }
 
 TEST(RowGrid, oneRowHasNoStride) {
@@ -114,7 +126,7 @@ TEST(RowGrid, oneRowHasNoStride) {
   for (const Sizes &shape : {Sizes{8}, Sizes{1, 8}, Sizes{1, 1, 8}}) {
     Made made = make(program, tensors(shape, {}));
     expectSamePlaces(program, made);
-    EXPECT_EQ(made.grid.sizes, (Sizes{1}));
+    EXPECT_EQ(made.sizes(), (Sizes{1}));
     EXPECT_EQ(made.grid.facts.axes, 1);
   }
 }
@@ -123,9 +135,9 @@ TEST(RowGrid, stridesThatChangeCutTheAxisInEveryOperand) {
   const Program program = norm();
   Made made = make(program, tensors({4, 3, 8}, {100, 12, 1}));
   expectSamePlaces(program, made);
-  EXPECT_EQ(made.grid.sizes, (Sizes{4, 3}));
-  EXPECT_EQ(made.grid.strides[0], (Sizes{400, 48}));
-  EXPECT_EQ(made.grid.strides[3], (Sizes{96, 32}));
+  EXPECT_EQ(made.sizes(), (Sizes{4, 3}));
+  EXPECT_EQ(made.strides(0), (Sizes{400, 48}));
+  EXPECT_EQ(made.strides(3), (Sizes{96, 32}));
   EXPECT_EQ(made.grid.facts.axes, 2);
 }
 
@@ -133,12 +145,12 @@ TEST(RowGrid, rowsMayGoBackwardsOrStayAtOnePlace) {
   const Program program = norm();
   Made backwards = make(program, tensors({4, 8}, {-8, 1}, 1024));
   expectSamePlaces(program, backwards);
-  EXPECT_EQ(backwards.grid.strides[0], (Sizes{-32}));
+  EXPECT_EQ(backwards.strides(0), (Sizes{-32}));
   EXPECT_TRUE(backwards.grid.facts.isAligned);
   Made same = make(program, tensors({4, 3, 8}, {0, 8, 1}));
   expectSamePlaces(program, same);
-  EXPECT_EQ(same.grid.sizes, (Sizes{4, 3}));
-  EXPECT_EQ(same.grid.strides[0], (Sizes{0, 32}));
+  EXPECT_EQ(same.sizes(), (Sizes{4, 3}));
+  EXPECT_EQ(same.strides(0), (Sizes{0, 32}));
 }
 
 TEST(RowGrid, operandsMayCutTheAxisAtDifferentPlaces) {
@@ -150,7 +162,7 @@ TEST(RowGrid, operandsMayCutTheAxisAtDifferentPlaces) {
   list.add("f32", at(1 << 24), {24, 8});
   Made made = make(program, list);
   expectSamePlaces(program, made);
-  EXPECT_EQ(made.grid.sizes, (Sizes{2, 4, 3}));
+  EXPECT_EQ(made.sizes(), (Sizes{2, 4, 3}));
 }
 
 TEST(RowGrid, cutsWithoutACommonDivisorAreRefused) {
@@ -257,9 +269,9 @@ TEST(RowGrid, namedAxesStandAsTheyAre) {
   list.add("f32", at(1 << 24), {2, 3, 4, 8}, {96, 8, 24, 1}); // heads behind queries
   Made made = make(program, list);
   expectSamePlaces(program, made);
-  EXPECT_EQ(made.grid.sizes, (Sizes{2, 3, 4}));
-  EXPECT_EQ(made.grid.strides[1], (Sizes{32, 0, 0}));
-  EXPECT_EQ(made.grid.strides[2], (Sizes{384, 32, 96}));
+  EXPECT_EQ(made.sizes(), (Sizes{2, 3, 4}));
+  EXPECT_EQ(made.strides(1), (Sizes{32, 0, 0}));
+  EXPECT_EQ(made.strides(2), (Sizes{384, 32, 96}));
   EXPECT_TRUE(made.grid.facts.isAligned);
 }
 

@@ -44,7 +44,7 @@ TEST(Scalars, defaultsFillOneRow) {
   Result<ScalarRows> rows = read({scalar("t", 3)});
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->rows, 1u);
-  EXPECT_EQ(rows->values, (std::vector<double>{3, 1e-3, 0.9, -100, 1}));
+  EXPECT_EQ(rows->values, (llvm::SmallVector<double, 8>{3, 1e-3, 0.9, -100, 1}));
 }
 
 TEST(Scalars, valuesPerTensorGiveARowEach) {
@@ -55,7 +55,8 @@ TEST(Scalars, valuesPerTensorGiveARowEach) {
   Result<ScalarRows> rows = read({scalar("lr", 0.5), perTensor});
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->rows, 2u);
-  EXPECT_EQ(rows->values, (std::vector<double>{3, 0.5, 0.9, -100, 1, 1, 0.5, 0.9, -100, 1}));
+  EXPECT_EQ(rows->values,
+            (llvm::SmallVector<double, 8>{3, 0.5, 0.9, -100, 1, 1, 0.5, 0.9, -100, 1}));
 }
 
 TEST(Scalars, errors) {

@@ -109,7 +109,7 @@ Result<Request> requestOfKernel(const Job &job) {
     return settings.takeError();
   host::Facts facts = host::factsOfDense(job.request, job.list.shapes.front().back());
   if (settings->number(jit::Knob::row_widths) != 0) // "any"
-    facts["columns"] = 0;
+    facts.erase("columns");
   request.facts.insert(facts.begin(), facts.end());
   return request;
 }

@@ -82,9 +82,7 @@ Result<void> checkWidths(const PrecompileFlags &flags, const std::vector<Job> &j
   if (!flags.widths.empty() && !flags.request.facts.empty())
     return Error{Code::USAGE, "expected --widths or --fact, got both",
                  "name one width of one kind of rows by --fact columns=N,aligned=16"};
-  auto hasWidths = [](const Job &job) {
-    return job.request.op.op && !job.request.facts.empty() && job.request.facts.count("columns");
-  };
+  auto hasWidths = [](const Job &job) { return job.request.facts.count("columns") != 0; };
   if (flags.widths.empty() || std::ranges::any_of(jobs, hasWidths))
     return {};
   return Error{Code::USAGE, "--widths: expected an op over rows for an arch of a GPU, got none",

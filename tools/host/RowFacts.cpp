@@ -41,6 +41,9 @@ std::vector<Facts> factsOfWidth(const ResolvedRequest &request, int64_t width) {
     all.push_back({{"columns", width}, {"aligned", boundary}});
   all.push_back({{"columns", width}, {"together", 1}});
   all.push_back({{"columns", width}});
+  if (width == 0)
+    for (Facts &facts : all)
+      facts.erase("columns");
   return all;
 }
 
