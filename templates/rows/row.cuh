@@ -186,6 +186,10 @@ template <class Op> struct RowThread {
     }
   }
 
+  /// Column `i` for a pass. What follows from places alone, and operands of columns, would be kept
+  /// like decoded words (see refresh).
+  FW_INLINE u32 named(u32 i, u32 pass) const { return Op::FRESH ? i + pass * launch.zero : i; }
+
   FW_INLINE void loadColumns() {
     if constexpr (Op::EARLY)
       eachVector(0, [&](int u, int c, u32 i) {
@@ -193,20 +197,17 @@ template <class Op> struct RowThread {
           Op::template loadColumn<Op::V>(columns[c], work[0].place, i);
       });
   }
-  template <int E> FW_INLINE void columnOf(VectorColumn &column, int u, int c, u32 i) const {
+  template <int E>
+  FW_INLINE void columnOf(VectorColumn &column, int u, int c, u32 i, u32 pass) const {
+    constexpr bool IS_ONCE = (Op::COLUMN_PHASES & (Op::COLUMN_PHASES - 1)) == 0;
     if constexpr (Op::EARLY)
       column = columns[c];
     else if constexpr (Op::COLUMN_PHASES >> E & 1)
-      Op::template loadColumn<Op::V>(column, work[u].place, i);
+      Op::template loadColumn<Op::V>(column, work[u].place, IS_ONCE ? i : named(i, pass));
   }
   template <int E> FW_INLINE void columnOf(SingleColumn &column, int u, u32 i) const {
     if constexpr (Op::COLUMN_PHASES >> E & 1)
       Op::template loadColumn<1>(column, work[u].place, i);
-  }
-
-  /// Column `i` for a pass. What follows from places alone would be kept like decoded words.
-  FW_INLINE u32 named(u32 i, u32 pass) const {
-    return Op::HOLDS && Op::FRESH ? i + pass * launch.zero : i;
   }
 
   /// The elements of a step, into their rows' references.
@@ -224,7 +225,7 @@ template <class Op> struct RowThread {
       if (work[u].span.matter(i, Op::V) == 0)
         return;
       VectorColumn column;
-      columnOf<E>(column, u, c, i);
+      columnOf<E>(column, u, c, i, 2 * E);
       Op::template refer<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E), rows[u],
                                    uniform, partials[u].reference);
       count(u, i, Op::V);
@@ -260,7 +261,7 @@ template <class Op> struct RowThread {
       if (work[u].span.matter(i, Op::V) == 0)
         return;
       VectorColumn column;
-      columnOf<E>(column, u, c, i);
+      columnOf<E>(column, u, c, i, 2 * E + 1);
       Op::template map<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E + 1),
                                  partials[u].own, uniform, partials[u].acc);
     });
@@ -294,7 +295,8 @@ template <class Op> struct RowThread {
         }
       }
       exchange<Op, E, U>(partials, rows, work, uniform);
-      refresh();
+      if constexpr (Op::HOLDS)
+        refresh();
       reduce<E + 1>();
     }
   }
@@ -302,7 +304,7 @@ template <class Op> struct RowThread {
   /// A compiler that sees the same words decoded twice, about a reference or on both sides of an
   /// exchange, keeps the numbers, in twice the registers. Behind this they are other words to it.
   FW_INLINE void refresh() {
-    if constexpr (Op::HOLDS && Op::FRESH && sizeof(Vector) % 4 == 0) {
+    if constexpr (Op::FRESH && sizeof(Vector) % 4 == 0) {
       struct Words {
         u32 words[sizeof(Vector) / 4];
       };
@@ -341,7 +343,7 @@ template <class Op> struct RowThread {
       VectorColumn column;
       eachVector(step, [&](int u, int c, u32 i) {
         if (u == 0)
-          columnOf<E>(column, u, c, i);
+          columnOf<E>(column, u, c, i, 2 * E);
         store<static_cast<int>(Op::V)>(vectors[u][c], column, u, i);
       });
       if (step == 0)

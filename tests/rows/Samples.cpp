@@ -24,10 +24,11 @@ struct OpRow {
   const char *name;
   int loads; ///< streams that are read
   int shared, values, exchanges;
+  bool isReduced = false; ///< reductions read operands of columns
 };
 constexpr OpRow ops[] = {{"rms_norm", 1, 1, 1, 1}, {"layer_norm", 1, 2, 3, 1},
                          {"softmax", 1, 0, 2, 1},  {"softmax_backward", 2, 0, 1, 1},
-                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1},
+                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1, true},
                          {"affine", 1, 1, 0, 0},   {"biased_softmax", 2, 0, 2, 1}};
 
 Error usage(const std::string &expected, std::string_view got) {
@@ -47,7 +48,8 @@ passes::RowsWork workOf(const Spec &spec) {
   for (int k = 0; k < op.loads; ++k)
     work.streams.push_back({find(dtypes, spec.in)->bytes, true, false});
   work.streams.push_back({find(dtypes, spec.out)->bytes, false, true});
-  work.shared.assign(static_cast<size_t>(op.shared), find(dtypes, spec.column)->bytes);
+  work.shared.assign(static_cast<size_t>(op.shared),
+                     {find(dtypes, spec.column)->bytes, op.isReduced});
   work.values = op.values;
   return work;
 }
@@ -157,7 +159,7 @@ Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
     return schedule.takeError();
   Sample sample{.spec = spec,
                 .schedule = *schedule,
-                .registers = passes::estimateRegisters(work, *schedule),
+                .registers = passes::estimateRegisters(work, spec.facts, *schedule),
                 .sharedBytes = 0,
                 .symbol = "fw_" + spec.op + "_sample",
                 .text = definesFor(spec, *schedule)};
