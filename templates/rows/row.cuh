@@ -106,6 +106,7 @@ template <class Op> struct RowThread {
     RowWork<Op> work;
     work.exists = row <= last;
     work.place = placeOf<Op>(record, row <= last ? row : last);
+    work.place.columns = width();
     return work;
   }
   FW_INLINE u32 width() const { return Op::COLUMNS ? Op::COLUMNS : launch.columns; }

@@ -61,6 +61,7 @@ template <class Op> struct RowShape {
 template <class Op> struct RowPlace {
   u64 pointers[Op::OPERANDS];
   typename Op::Index row, at[Op::AXES];
+  u32 columns; // of every row
 };
 
 /// How a row is cut.
