@@ -3,6 +3,7 @@
 #include "compiler/cpu/Traced.h"
 #include "compiler/cpu/Wholes.h"
 #include "templates/vocab/math.h"
+#include "templates/vocab/math_lean.h"
 
 using namespace mlir;
 
@@ -30,6 +31,19 @@ constexpr Function kFunctions[] = {
 #include "compiler/cpu/functions.def"
 #undef FW_CPU_FUNCTION
 };
+
+/// Exponentials that may be the hardware's on a GPU.
+Value leanExponential(const Lanes &lanes, Operation &op, Value x) {
+  const auto isLean = [](auto exponential) {
+    return exponential &&
+           arith::bitEnumContainsAll(exponential.getFastmath(), arith::FastMathFlags::afn);
+  };
+  if (isLean(dyn_cast<mlir::math::ExpOp>(op)))
+    return trace(lanes, x, [](auto number) { return math::leanExp(number); });
+  if (isLean(dyn_cast<mlir::math::Exp2Op>(op)))
+    return trace(lanes, x, [](auto number) { return math::leanExp2(number); });
+  return {};
+}
 
 /// The same operation on lanes, without the attributes that name source text.
 Value cloneInLanes(const Lanes &lanes, Operation &op, ValueRange operands) {
@@ -59,6 +73,8 @@ FailureOr<Value> buildElementOp(const Lanes &lanes, Operation &op, ValueRange op
     return cloneInLanes(lanes, op, operands);
   if (Value whole = buildWholeOp(lanes, op, operands))
     return whole;
+  if (Value lean = leanExponential(lanes, op, operands.front()))
+    return lean;
   for (const Function &function : kFunctions)
     if (function.op == op.getName().getStringRef())
       return function.build(lanes, operands[0]);

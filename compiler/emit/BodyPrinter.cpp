@@ -21,7 +21,7 @@ static std::string castText(CastOp cast) {
 /// What a load or a read at a place gives; null for other operations.
 static Operation *loadOf(Value value) {
   Operation *source = value.getDefiningOp();
-  return isa<LoadOp, GatherOp>(source) ? source : nullptr;
+  return isa<LoadOp, GatherOp, LoadPairOp>(source) ? source : nullptr;
 }
 
 static Text constantText(arith::ConstantOp constant) {
@@ -39,9 +39,18 @@ Result<void> BodyPrinter::print(Operation *op) {
   else if (auto load = dyn_cast<LoadOp>(op))
     visitLoaded(op, load.getOperand(), place.load(load));
   else if (auto gather = dyn_cast<GatherOp>(op))
-    visitLoaded(op, gather.getOperand(), place.gather(gather, textOf(gather.getPlace()).text));
+    visitLoaded(op, gather.getOperand(),
+                place.gather(gather.getOperand(), textOf(gather.getPlace()).text));
   else if (auto index = dyn_cast<IndexOp>(op))
     define(op, {place.index(index), Level::Call});
+  else if (auto bits = dyn_cast<BitsOp>(op))
+    define(op, {"static_cast<fw::i64>(" + drawName(bits) + "[k])", Level::Call});
+  else if (auto pair = dyn_cast<PairIndexOp>(op))
+    define(op, {partnerText(pair.getCount(), pair.getInterleaved()), Level::Call});
+  else if (auto pair = dyn_cast<LoadPairOp>(op))
+    visitLoaded(
+        op, pair.getOperand(),
+        place.gather(pair.getOperand(), partnerText(pair.getCount(), pair.getInterleaved())));
   else if (auto cast = dyn_cast<CastOp>(op))
     visitCast(cast);
   else if (auto store = dyn_cast<StoreOp>(op))
@@ -60,6 +69,13 @@ Result<void> BodyPrinter::print(Operation *op) {
   }
   return {};
 }
+
+std::string BodyPrinter::partnerText(Value count, bool isInterleaved) const {
+  return "fw::partnerOf(" + place.column + ", " + textOf(count).text + ", " +
+         (isInterleaved ? "true" : "false") + ", place.columns)";
+}
+
+std::string drawName(BitsOp bits) { return "draw" + std::to_string(bits.getDraw()); }
 
 /// A load of another format has no line: the conversion that follows it has one.
 void BodyPrinter::visitLoaded(Operation *load, StringRef operand, std::string text) {

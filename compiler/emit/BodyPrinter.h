@@ -20,8 +20,9 @@ struct BodyPlace {
   std::string indent;
   std::function<std::string(fuse::LoadOp)> load; ///< the stored value, as a number
   std::function<std::string(fuse::StoreOp, const std::string &value)> store; ///< a statement
-  std::function<std::string(fuse::GatherOp, const std::string &place)> gather = {};
+  std::function<std::string(llvm::StringRef operand, const std::string &place)> gather = {};
   std::function<std::string(fuse::IndexOp)> index = {}; ///< an i64
+  std::string column = {};                              ///< an i64: the number of the element's
   std::string accumulators = "acc";                     ///< what a pass yields into
 };
 
@@ -43,6 +44,7 @@ public:
 
 private:
   void visitLoaded(mlir::Operation *load, llvm::StringRef operand, std::string text);
+  std::string partnerText(mlir::Value count, bool isInterleaved) const;
   void visitCast(fuse::CastOp cast);
   void visitStore(fuse::StoreOp store);
   void visitYield(fuse::YieldOp yield);
@@ -58,6 +60,9 @@ private:
   mlir::StringAttr lastLabel;
   std::string out;
 };
+
+/// The array that holds the random bits of a vector.
+std::string drawName(fuse::BitsOp bits);
 
 /// The texts of what a kernel's body has of a launch: its slots, u.v_lr, and constants.
 Expressions slotTexts(fuse::KernelOp kernel);

@@ -21,14 +21,15 @@ static std::string accessText(KernelOp kernel, StringRef operand) {
 }
 
 /// What a read outside of the row gives: no number, 0 or false.
-std::string RowHooks::gatherText(GatherOp gather, const std::string &place) {
-  Type type = gather.getType();
-  const char *nothing = type.isInteger(1)    ? "false"
-                        : type.isInteger(64) ? "0"
-                        : type.isF64()       ? "fw::bitCast<double>(0x7fffffffffffffffull)"
-                                             : "fw::bitCast<float>(0x7fffffffu)";
-  return "fw::valueWithin<" + accessText(kernel, gather.getOperand()) + ", " + place +
-         ", columns, " + nothing + ")";
+std::string RowHooks::gatherText(StringRef operand, const std::string &place) {
+  StringRef dtype = findOperand(parts.program.getOperands(), operand).getDtype();
+  const IntDtype *whole = findIntDtype({dtype.data(), dtype.size()});
+  const char *nothing = whole && whole->isBool ? "false"
+                        : whole                ? "0"
+                        : dtype == "f64"       ? "fw::bitCast<double>(0x7fffffffffffffffull)"
+                                               : "fw::bitCast<float>(0x7fffffffu)";
+  return "fw::valueWithin<" + accessText(kernel, operand) + ", " + place + ", place.columns, " +
+         nothing + ")";
 }
 
 BodyPlace RowHooks::onRow() {
@@ -38,8 +39,8 @@ BodyPlace RowHooks::onRow() {
                 return "fw::valueAt<" + accessText(kernel, load.getOperand()) + ")";
               },
           .store = {},
-          .gather = [this](GatherOp gather,
-                           const std::string &place) { return gatherText(gather, place); },
+          .gather = [this](StringRef operand,
+                           const std::string &place) { return gatherText(operand, place); },
           .index =
               [this](IndexOp index) {
                 ArrayAttr kept = parts.domain().getKept();
@@ -50,6 +51,7 @@ BodyPlace RowHooks::onRow() {
 }
 
 /// Of element k of the vector that begins at column i.
+static constexpr const char *kColumn = "static_cast<fw::i64>(i + k)";
 BodyPlace RowHooks::onElement(const std::string &accumulators) {
   return {.indent = "        ",
           .load =
@@ -64,7 +66,10 @@ BodyPlace RowHooks::onElement(const std::string &accumulators) {
               [](StoreOp store, const std::string &value) {
                 return identifier("out_", store.getOperand()) + "[k] = " + value + ";";
               },
-          .index = [](IndexOp) { return std::string("static_cast<fw::i64>(i + k)"); },
+          .gather = [this](StringRef operand,
+                           const std::string &place) { return gatherText(operand, place); },
+          .index = [](IndexOp) { return std::string(kColumn); },
+          .column = kColumn,
           .accumulators = accumulators};
 }
 
@@ -98,6 +103,18 @@ Result<std::string> RowHooks::printOnRow(unsigned time, EachOp results, const st
 
 // --- Passes --------------------------------------------------------------------------------------
 
+/// Eight elements share a draw, so a vector draws at once.
+std::string RowHooks::printDraws(EachOp each) {
+  std::string out;
+  const Expressions texts = members.texts();
+  for (auto bits : each.getBody().getOps<BitsOp>())
+    out += "      fw::u32 " + drawName(bits) + "[W];\n      fw::drawVector<W>(" + drawName(bits) +
+           ", static_cast<fw::u64>(" + texts.of(bits.getSeed()).text + "), static_cast<fw::u64>(" +
+           texts.of(bits.getFirst()).text + ") + i, static_cast<fw::u32>(" +
+           texts.of(bits.getOffset()).text + "), " + std::to_string(bits.getDraw()) + ");\n";
+  return out;
+}
+
 Result<std::string> RowHooks::printPass(EachOp each, const std::string &accumulators) {
   if (!each)
     return std::string();
@@ -105,7 +122,8 @@ Result<std::string> RowHooks::printPass(EachOp each, const std::string &accumula
       printBody(each, parts.program.getEquationsAttr(), members.texts(), onElement(accumulators));
   if (!body)
     return body;
-  return "#pragma unroll\n      for (int k = 0; k < W; ++k) {\n" + *body + "      }\n";
+  return printDraws(each) + "#pragma unroll\n      for (int k = 0; k < W; ++k) {\n" + *body +
+         "      }\n";
 }
 
 static math::ExpOp exponentialOf(EachOp each) {

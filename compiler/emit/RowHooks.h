@@ -32,7 +32,8 @@ private:
                                  bool averages = false);
   BodyPlace onRow();
   BodyPlace onElement(const std::string &accumulators);
-  std::string gatherText(fuse::GatherOp gather, const std::string &place);
+  std::string gatherText(llvm::StringRef operand, const std::string &place);
+  std::string printDraws(fuse::EachOp each);
 
   KernelParts parts;
   fuse::KernelOp kernel;

@@ -12,16 +12,24 @@ RowMembers::RowMembers(KernelOp kernel, const RowPhases &phases) : kernel(kernel
         add(value);
 }
 
+/// Whether another hook than the one of `time` reads a value: a pass, what is computed at another
+/// time, or a store, also through a conversion that has no text of its own.
+static bool isReadElsewhere(Value value, unsigned time, const RowPhases &phases, Block *body) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (user->getBlock() != body || isa<StoreOp>(user))
+      return true;
+    auto cast = dyn_cast<CastOp>(user);
+    return phases.timeOf(user->getResult(0)) != time ||
+           (cast && isToStorage(cast) && isReadElsewhere(cast, time, phases, body));
+  });
+}
+
 /// A stored value that was loaded is no member: the conversion behind it is.
 void RowMembers::add(Value value) {
   if (isa<FloatType>(value.getType()) && !value.getType().isF32() && !value.getType().isF64())
     return;
-  const unsigned time = phases.timeOf(value);
-  const bool isRead = llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (user->getBlock() != &kernel.getBody().front() || isa<StoreOp>(user))
-      return true;
-    return phases.timeOf(user->getResult(0)) != time;
-  });
+  const bool isRead =
+      isReadElsewhere(value, phases.timeOf(value), phases, &kernel.getBody().front());
   // A pair is moved from one of its references to another.
   const bool isReference = llvm::any_of(phases.exchanges(), [&](const RowExchange &exchange) {
     return exchange.reference && exchange.reference == value.getDefiningOp() &&
@@ -30,7 +38,8 @@ void RowMembers::add(Value value) {
   if (!isRead && !isReference)
     return;
   auto name = value.getDefiningOp()->getAttrOfType<StringAttr>(kName);
-  members.emplace_back(value, name ? names.unique(memberName(name.getValue())) : names.next("r"));
+  members.emplace_back(value,
+                       name ? names.unique(memberName(name.getValue())) : names.next("r"));
 }
 
 std::string RowMembers::print() const {

@@ -190,6 +190,25 @@ def Fma : Fw_Pass<"fma", "::fw::fuse::OpOp"> {
   let statistics = [Statistic<"numContracted", "contracted", "sums that became an fma">];
 }
 
+def RowReciprocals : Fw_Pass<"row-reciprocals", "::fw::fuse::OpOp"> {
+  let summary = "divide the elements of a row by a number of the row with one division";
+  let description = [{
+    In an op over axes `x / z`, where z is the same for all elements of a row, becomes `x * (1 / z)` in f32:
+    a division for each element would hold a softmax at 80 % of a copy. The reference computes what is written
+    here, so its bounds are those of the two roundings; where 1 / z leaves the format, any number is within them.
+    ```mlir
+    %0 = arith.divf %e, %z {fuse.label = "E4", fuse.name = "y"} : f32
+    ```
+    becomes
+    ```mlir
+    %0 = arith.divf %one, %z {fuse.label = "E4"} : f32
+    %1 = arith.mulf %e, %0 {fuse.label = "E4", fuse.name = "y"} : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numReplaced", "replaced", "divisions">];
+}
+
 def PairReductions : Fw_Pass<"pair-reductions", "::fw::fuse::OpOp"> {
   let summary = "recognise two reductions of a row that a backend may exchange as one pair";
   let description = [{

@@ -61,6 +61,7 @@ Result<void> addSemantic(OpPassManager &manager, const PipelineOptions &options)
   for (const Feature *feature : features)
     nested.addPass(passOf(*feature)(
         selectDtypes(options.dtypes, [&](StringRef name) { return isAddedBy(*feature, name); })));
+  nested.addPass(createRowReciprocals());
   manager.addPass(createCSEPass());
   OpPassManager &merged = manager.nest<fuse::OpOp>();
   merged.addPass(createInferScopes());

@@ -5,7 +5,10 @@
 #include "compiler/passes/rules/Rows.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace fw::fuse;
@@ -63,10 +66,18 @@ RowsFacts factsOf(const RowsFactValues &values) {
           .together = isAligned || values.at("together") != 0};
 }
 
+/// "fw_softmax_x_bf16_y_bf16_n4096_v8_3fa801c2": options and alignment are in the last word, so
+/// that a process tells variants of an op apart. Two candidates for one request have the same name.
 std::string symbolOf(KernelOp kernel, const RowsFactValues &facts, int64_t vec) {
   const int64_t columns = facts.at("columns");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << *kernel.getFacts();
+  for (Operation &op : kernel.getBody().front())
+    stream << op;
   return "fw_" + kernel.getSymName().str() + (columns ? "_n" + std::to_string(columns) : "") +
-         "_v" + std::to_string(vec);
+         "_v" + std::to_string(vec) + "_" +
+         llvm::utohexstr(uint32_t(llvm::xxh3_64bits(text)), /*LowerCase=*/true, /*Width=*/8);
 }
 
 } // namespace

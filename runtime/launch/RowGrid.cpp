@@ -6,8 +6,9 @@
 namespace fw::launch {
 namespace {
 
-constexpr int64_t boundary = 16; // bytes of the widest access
-constexpr size_t mostAxes = 8;   // of facts.def
+constexpr int64_t boundary = 16;           // bytes of the widest access
+constexpr size_t mostAxes = 8;             // of facts.def
+constexpr int64_t mostPlaces = UINT32_MAX; // of a record's sizes and columns
 
 using Dimension = RowOperand::Dimension;
 
@@ -137,6 +138,23 @@ bool isTogether(const Program &program, const RowEntry &entry, const RowGrid &gr
   return true;
 }
 
+/// A kernel divides by the sizes of all axes but the first one.
+Result<void> checkSizes(const RowGrid &grid, int64_t columns) {
+  if (columns > mostPlaces)
+    return Error{Code::USAGE,
+                 "expected rows of at most " + std::to_string(mostPlaces) +
+                     " elements on a GPU, got " + std::to_string(columns),
+                 "run the op on the CPU"};
+  for (size_t axis = 1; axis < grid.sizes.size(); ++axis)
+    if (grid.sizes[axis] > mostPlaces)
+      return Error{Code::USAGE,
+                   "expected at most " + std::to_string(mostPlaces) +
+                       " places on an axis behind others on a GPU, got " +
+                       std::to_string(grid.sizes[axis]),
+                   "split the tensors"};
+  return {};
+}
+
 } // namespace
 
 Result<RowGrid> gridOf(const Program &program, const RowEntry &entry) {
@@ -146,6 +164,8 @@ Result<RowGrid> gridOf(const Program &program, const RowEntry &entry) {
     return grid;
   if (grid->sizes.size() > mostAxes)
     return tooScattered(std::to_string(grid->sizes.size()) + " axes");
+  if (Result<void> fits = checkSizes(*grid, entry.columns()); !fits)
+    return fits.takeError();
   RowFacts &facts = grid->facts;
   facts.columns = entry.columns();
   facts.isAligned = isAligned(program, entry, *grid);

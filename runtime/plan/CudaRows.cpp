@@ -20,7 +20,10 @@ public:
 
   Result<void> run(std::span<const RowsWork> works, const launch::ScalarRows &scalars,
                    uint64_t bytes) {
-    if (Result<void> fit = checkRoom(); !fit)
+    Result<void> fit = checkRoom();
+    for (size_t w = 0; fit && w < works.size(); ++w) // before anything runs
+      fit = checkBlocks(blocksOf(*works[w].entry));
+    if (!fit)
       return fit;
     arguments.policy(policyFor(bytes));
     for (const RowsWork &work : works)
@@ -41,10 +44,15 @@ private:
                  "split the op, or run it on the CPU"};
   }
 
+  uint64_t blocksOf(const launch::RowEntry &entry) const {
+    return (uint64_t(entry.rows()) + kernel.rowsPerBlock - 1) / kernel.rowsPerBlock;
+  }
+
   Result<void> add(const RowsWork &work, const launch::ScalarRows &scalars) {
     const launch::RowEntry &entry = *work.entry;
     const size_t rowRoom = kernel.slots == 0 ? recordCount + 1 : arguments.rowRoom();
-    if (recordCount == arguments.recordRoom() || recordCount == rowRoom)
+    const bool isFull = recordCount == arguments.recordRoom() || recordCount == rowRoom;
+    if (isFull || !checkBlocks(blocks + blocksOf(entry)))
       if (Result<void> flushed = flush(); !flushed)
         return flushed;
     llvm::SmallVector<uint64_t, 16> addresses;
@@ -58,8 +66,8 @@ private:
                      uint32_t(blocks), uint32_t(recordCount));
     arguments.row(recordCount++,
                   rowSlots(stage, scalars.row(scalars.rowOf(entry.position())), entry));
-    blocks += (uint64_t(entry.rows()) + kernel.rowsPerBlock - 1) / kernel.rowsPerBlock;
-    return checkBlocks(blocks);
+    blocks += blocksOf(entry);
+    return {};
   }
 
   Result<void> flush() {

@@ -35,4 +35,23 @@ FW_INLINE u32 drawBits(u64 seed, u64 element, u32 offset, u32 draw) {
   return drawn.words[half / 2] >> (half % 2 * 16) & 0xffffu;
 }
 
+/// drawBits of elements `first`, first + 1, ...: one counter for each eight of them.
+template <int W>
+FW_INLINE void drawVector(u32 (&bits)[W], u64 seed, u64 first, u32 offset, u32 draw) {
+  u64 block = first / 8;
+  Philox drawn = philox(seed, static_cast<u32>(block), static_cast<u32>(block >> 32), offset, draw);
+#pragma unroll
+  for (int k = 0; k < W; ++k) {
+    const u64 element = first + static_cast<u64>(k);
+    if (element / 8 != block) {
+      block = element / 8;
+      drawn = philox(seed, static_cast<u32>(block), static_cast<u32>(block >> 32), offset, draw);
+    }
+    const u32 half = static_cast<u32>(element % 8);
+    const u32 low = half & 2 ? drawn.words[1] : drawn.words[0];
+    const u32 high = half & 2 ? drawn.words[3] : drawn.words[2];
+    bits[k] = (half & 4 ? high : low) >> (half % 2 * 16) & 0xffffu;
+  }
+}
+
 } // namespace fw

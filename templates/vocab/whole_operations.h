@@ -41,4 +41,15 @@ FW_INLINE i64 shiftedLeft(i64 a, i64 by) {
 /// With the sign; 0 or -1 where `by` is not within 0 and 63.
 FW_INLINE i64 shiftedRight(i64 a, i64 by) { return a >> (by < 0 || by > 63 ? 63 : by); }
 
+/// The other column of a pair among the first `count` of `columns`: a neighbour, or one half of
+/// them away; a column without one is its own.
+FW_INLINE i64 partnerOf(i64 column, i64 count, bool isInterleaved, u32 columns) {
+  const i64 half = larger(smaller(count, static_cast<i64>(columns)), 0) / 2;
+  if (column >= 2 * half)
+    return column;
+  if (isInterleaved)
+    return column ^ 1;
+  return column < half ? column + half : column - half;
+}
+
 } // namespace fw

@@ -6,6 +6,7 @@
 #include "tests/runtime/Api.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -88,19 +89,38 @@ public:
   }
   std::string scopeOf(const std::string &name) { return find(name).scope; }
 
-  /// Compiles for the CPU and launches; the text of the error, or nothing. stored() tells what it
-  /// wrote.
+  /// Compiles for the device of the tests and launches; the text of the error, or nothing. stored()
+  /// tells what it wrote.
   std::string launch() {
+    const bool isCuda = device() != "cpu";
     fw_program *raw = nullptr;
-    if (fw_compile(context.get(), request.get(), &raw) != FW_OK)
+    if (fw_request_target(request.get(), device().c_str()) != FW_OK ||
+        fw_compile(context.get(), request.get(), &raw) != FW_OK)
       return api::lastError() + fw_last_error()->log;
     api::Program program(raw);
     std::vector<fw_tensor> tensors = allTensors();
     std::vector<fw_scalar> row = allScalars();
+    Mirror mirror;
+    if (isCuda)
+      copyIn(mirror, tensors);
     if (fw_launch(context.get(), program.get(), tensors.data(), tensors.size(), row.data(),
                   row.size(), nullptr) != FW_OK)
-      return api::lastError();
+      return api::lastError() + fw_last_error()->log;
+    if (isCuda)
+      copyOut(mirror);
     return "";
+  }
+
+  /// Where launches run: "cpu", or what FW_TEST_DEVICE names.
+  static std::string device() {
+    const char *named = std::getenv("FW_TEST_DEVICE");
+    return named ? named : "cpu";
+  }
+
+  /// Tensors on a CUDA device start so many elements behind a boundary of 256 bytes.
+  Evaluated &shift(size_t elements) {
+    shifted = elements;
+    return *this;
   }
 
   /// Evaluates, launches, and holds each number that was written against its bound.
@@ -185,6 +205,42 @@ private:
     }
   }
 
+  /// Memory of a CUDA device for each operand that has its own.
+  using Mirror = std::map<std::string, api::Buffer>;
+
+  void copyIn(Mirror &mirror, std::vector<fw_tensor> &tensors) {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      fw_tensor &tensor = tensors[k];
+      tensor.device = FW_DEVICE_CUDA;
+      const std::string &name =
+          operands[k].aliasOf.empty() ? operands[k].name : operands[k].aliasOf;
+      const Operand &owner = find(name);
+      if (owner.memory.empty())
+        continue;
+      const size_t before = shifted * fw::storageBytes(owner.dtype);
+      if (!mirror[name]) {
+        mirror[name] = api::make<api::Buffer>([&](fw_buffer **out) {
+          return fw_buffer_create(context.get(), FW_DEVICE_CUDA, 0, before + owner.memory.size(),
+                                  out);
+        });
+        EXPECT_EQ(fw_buffer_copy_in(mirror[name].get(), before, owner.memory.data(),
+                                    owner.memory.size(), nullptr),
+                  FW_OK);
+      }
+      tensor.data = static_cast<char *>(fw_buffer_data(mirror[name].get())) + before;
+    }
+  }
+
+  void copyOut(const Mirror &mirror) {
+    for (const auto &[name, buffer] : mirror) {
+      Operand &owner = find(name);
+      EXPECT_EQ(fw_buffer_copy_out(buffer.get(), shifted * fw::storageBytes(owner.dtype),
+                                   owner.memory.data(), owner.memory.size(), nullptr),
+                FW_OK)
+          << api::lastError();
+    }
+  }
+
   std::vector<fw_tensor> allTensors() {
     std::vector<fw_tensor> tensors;
     for (Operand &operand : operands) {
@@ -221,6 +277,7 @@ private:
   api::Op op;
   api::Request request;
   std::vector<Operand> operands;
+  size_t shifted = 0; ///< elements
   std::map<std::string, double> scalars;
   std::map<std::string, std::pair<Numbers, Numbers>> results;
 };

@@ -147,6 +147,26 @@ TEST(Operations, ExponentialsOfTheHardwareAreWithinTheirOwnBound) {
   EXPECT_TRUE(bounded("math.exp", NOT_A_NUMBER).nan);
 }
 
+/// What the CPU computes in their place is inside that bound, to the ends of the range.
+TEST(Operations, LeanExponentialsAreWithinTheBoundOfTheHardwares) {
+  for (const char *op : {"math.exp", "math.exp2"}) {
+    const std::string line = "%y = " + std::string(op) + " %a fastmath<afn> : f32";
+    for (double x = -160; x < 160; x += 0.3217) {
+      const Bound bound = boundOf(line, {double(float(x))});
+      const double bits = bitsOf(line, {double(float(x))});
+      ASSERT_LE(bound.lo, bits) << op << " " << x;
+      ASSERT_GE(bound.hi, bits) << op << " " << x;
+    }
+    for (double x : {-INF, -3e38, -126.0, -0.0, 0.0, 127.99999, 128.0, 3e38, INF}) {
+      const Bound bound = boundOf(line, {double(float(x))});
+      const double bits = bitsOf(line, {double(float(x))});
+      EXPECT_LE(bound.lo, bits) << op << " " << x;
+      EXPECT_GE(bound.hi, bits) << op << " " << x;
+    }
+    EXPECT_TRUE(std::isnan(bitsOf(line, {NOT_A_NUMBER})));
+  }
+}
+
 TEST(Operations, DoublesAreBoundedInDoubles) {
   for (const char *op : {"arith.divf", "arith.addf"}) {
     const Bound bound = boundOf(line(op, "%a, %b", "f64"), {1, 3}, "f64", "f64");

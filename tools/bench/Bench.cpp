@@ -1,24 +1,16 @@
 #include "tools/bench/Bench.h"
 
-#include "compiler/dialect/Dtypes.h"
-#include "compiler/dialect/evaluator/Storage.h"
 #include "tools/bench/Cases.h"
-#include "tools/verify/Values.h"
+#include "tools/bench/Operands.h"
+#include "tools/bench/RowsBench.h"
+#include "tools/host/RowFacts.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace fw::bench {
 
 namespace {
 
-constexpr uint64_t alignment = 256;
-
-uint64_t alignUp(uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-
-uint64_t widthOf(const RequestOperand &operand) { return findDtype(operand.dtype)->bytes; }
-
-bool isOfElements(const RequestOperand &operand) { return operand.scope == "element"; }
 bool isOfAll(const RequestOperand &operand) { return operand.scope == "all"; }
 
 /// Of a tensor of the list.
@@ -41,71 +33,12 @@ uint64_t bytesOf(const RequestOperand &operand, const TensorList &list) {
 uint64_t bytesOf(const Job &job) {
   uint64_t bytes = 0;
   for (const RequestOperand &operand : job.request.operands)
-    bytes += bytesOf(operand, job.list);
+    if (!host::isOverAxes(job.request))
+      bytes += bytesOf(operand, job.list);
+    else if (operand.present)
+      bytes += alignUp(elementsOf(shapeOf(job.request, operand, job.list.shapes.front())) *
+                       widthOf(operand));
   return bytes;
-}
-
-/// Numbers of either sign, positive ones for states (a second moment is). A count that is no power
-/// of two, so that their repetition falls on other addresses in each operand.
-std::vector<std::byte> patternOf(const RequestOperand &operand) {
-  constexpr size_t count = 1'000'003;
-  const Dtype &dtype = *findDtype(operand.dtype);
-  if (!isOfElements(operand)) // a scale, a count: a number that fits all of them
-    return evaluator::pack(
-        dtype, std::vector<uint64_t>(
-                   alignment / dtype.bytes,
-                   evaluator::encode(dtype, operand.role == "state" ? operand.init : 1.0)));
-  verify::Random random(operand.name.size() + 1);
-  std::vector<uint64_t> words(count);
-  for (uint64_t &word : words)
-    word = verify::drawWord(random, dtype, verify::Values::NORMAL, operand.role == "state");
-  return evaluator::pack(dtype, words);
-}
-
-/// Defaults; a later step, since a first one may skip the loads of states; a loss scale as in
-/// training.
-double valueOf(const RequestScalar &scalar) {
-  if (scalar.isStep)
-    return 2;
-  if (scalar.name == "all.scale")
-    return 65536;
-  return scalar.value.value_or(std::clamp(1.0, scalar.low, scalar.high));
-}
-
-std::vector<fw_scalar> scalarsOf(const ResolvedRequest &request) {
-  std::vector<fw_scalar> scalars;
-  for (const RequestScalar &scalar : request.scalars)
-    scalars.push_back(host::scalarOf(scalar.name, valueOf(scalar)));
-  return scalars;
-}
-
-/// "adamw amsgrad=true +copy"
-std::string opOf(const ResolvedRequest &request) {
-  std::string text = request.op.info.name;
-  for (const auto &[option, value] : request.request.options)
-    if (std::ranges::none_of(request.op.info.options, [&](const auto &known) {
-          return known.name == option && known.values.front() == value;
-        }))
-      text += " " + option + "=" + value;
-  for (const std::string &feature : request.request.features)
-    text += " +" + feature;
-  return text;
-}
-
-/// "f32", or "p=f32 g=bf16 m=f32 v=f32".
-std::string dtypesOf(const ResolvedRequest &request) {
-  auto dtype = [](const RequestOperand &operand) { return operand.dtype; };
-  // A number per tensor or in all says nothing of the traffic.
-  std::vector<RequestOperand> operands = request.operands;
-  if (std::ranges::any_of(operands, isOfElements))
-    std::erase_if(operands, std::not_fn(isOfElements));
-  if (std::ranges::all_of(
-          operands, [&](const std::string &one) { return one == operands[0].dtype; }, dtype))
-    return operands[0].dtype;
-  std::string text;
-  for (const RequestOperand &operand : operands)
-    text += (text.empty() ? "" : " ") + operand.name + "=" + operand.dtype;
-  return text;
 }
 
 constexpr std::string_view weightDecay = "weight_decay";
@@ -242,21 +175,11 @@ void addReads(std::vector<Stream> &streams, uint64_t streamedBytes) {
     streams.push_back({streamedBytes - named, true, false});
 }
 
-Result<void> describeKernels(const fw_program *program, Row &row) {
-  for (size_t k = 0; k < fw_program_kernel_count(program); ++k) {
-    fw_kernel_info kernel = {};
-    kernel.struct_size = sizeof kernel;
-    if (Result<void> told = host::check(fw_program_kernel(program, k, &kernel)); !told)
-      return told;
-    row.schedule += (k ? " | " : "") + std::string(kernel.schedule);
-    row.registers = std::max(row.registers, kernel.registers);
-  }
-  return {};
-}
-
 } // namespace
 
 Result<Row> Bench::measure(const Job &job, int rounds) {
+  if (host::isOverAxes(job.request))
+    return measureRows(job, rounds);
   auto program = host::compile(context.get(), job.request.request, device);
   if (!program)
     return program.takeError();
@@ -271,7 +194,10 @@ Result<Row> Bench::measure(const Job &job, int rounds) {
   if (Result<void> told = host::check(fw_plan_describe(made->get(), &info)); !told)
     return told.takeError();
   addReads(placed->streams, info.streamed_bytes);
-  Result<Figures> figures = on->measure(made->get(), placed->streams, rounds);
+  const Work run = [&] {
+    return host::check(fw_plan_run(made->get(), nullptr, 0, on->stream(), nullptr));
+  };
+  Result<Figures> figures = on->measure(run, placed->streams, rounds);
   if (!figures)
     return figures.takeError();
   Row row{.id = targetId(job.request, info.elements, info.launches),

@@ -16,7 +16,9 @@ struct Row {
   std::string id; ///< of PERFORMANCE 2, "P1"; empty: none
   std::string op; ///< with options and features
   std::string dtypes, list;
-  uint64_t tensors = 0, elements = 0, bytes = 0;
+  uint64_t tensors = 0, elements = 0;
+  int64_t width = 0; ///< of a row; 0 of lists that have none
+  uint64_t bytes = 0;
   uint32_t launches = 0;
   std::string schedule;   ///< of each kernel; " | " between
   int32_t registers = -1; ///< of the kernel that has most
@@ -52,6 +54,11 @@ private:
   Result<Placed> place(const Job &job);
   Result<host::Handle<fw_plan>> plan(const Job &job, const fw_program *program,
                                      const Placed &placed);
+  /// An op over rows, by launches.
+  Result<Row> measureRows(const Job &job, int rounds);
+  /// The operands one after another; the tensors point to `shapes`.
+  Result<std::vector<fw_tensor>> placeRows(const Job &job,
+                                           std::vector<std::vector<int64_t>> &shapes);
   /// Fails where the last step of the plan was skipped: nothing was measured then.
   Result<void> checkApplied(const Placed &placed);
 

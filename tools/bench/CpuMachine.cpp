@@ -1,4 +1,4 @@
-// Plans on the CPU beside a bare stream of the same reads and writes.
+// Plans and launches on the CPU beside a bare stream of the same reads and writes.
 #include "tools/bench/CpuStream.h"
 #include "tools/bench/Machine.h"
 
@@ -40,7 +40,7 @@ public:
     return {};
   }
 
-  Result<Figures> measure(fw_plan *plan, std::span<const Stream> streams, int rounds) override;
+  Result<Figures> measure(const Work &work, std::span<const Stream> streams, int rounds) override;
 
 private:
   static unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
@@ -57,7 +57,7 @@ template <class Call> double microsecondsOf(const Call &call) {
 }
 
 /// Both in turn, so that a slow moment of the machine meets both.
-Result<Figures> CpuMachine::measure(fw_plan *plan, std::span<const Stream> streams, int rounds) {
+Result<Figures> CpuMachine::measure(const Work &work, std::span<const Stream> streams, int rounds) {
   constexpr int warmUps = 2;
   std::vector<CpuStream::Array> arrays;
   double bytes = 0;
@@ -69,13 +69,12 @@ Result<Figures> CpuMachine::measure(fw_plan *plan, std::span<const Stream> strea
   std::vector<double> ours, stream;
   for (int round = -warmUps; round < rounds; ++round) {
     Result<void> done;
-    const double planUs = microsecondsOf(
-        [&] { done = host::check(fw_plan_run(plan, nullptr, 0, nullptr, nullptr)); });
+    const double workUs = microsecondsOf([&] { done = work(); });
     const double bareUs = microsecondsOf([&] { bare.run(); });
     if (!done)
       return done.takeError();
     if (round >= 0)
-      ours.push_back(planUs), stream.push_back(bareUs);
+      ours.push_back(workUs), stream.push_back(bareUs);
   }
   Figures figures;
   figures.us = figures.hostUs = median(std::move(ours));

@@ -1,4 +1,4 @@
-// Plans on a GPU beside device-to-device copies, by the method of PERFORMANCE 0.
+// Plans and launches on a GPU beside device-to-device copies, by the method of PERFORMANCE 0.
 #include "tools/bench/CudaQueue.h"
 #include "tools/bench/ReadYardstick.h"
 
@@ -29,7 +29,7 @@ public:
   Result<std::byte *> reserve(size_t bytes) override;
   Result<void> fill(std::byte *to, size_t bytes, std::span<const std::byte> pattern) override;
   Result<void> fetch(const std::byte *from, std::span<std::byte> to) override;
-  Result<Figures> measure(fw_plan *plan, std::span<const Stream> streams, int rounds) override;
+  Result<Figures> measure(const Work &run, std::span<const Stream> streams, int rounds) override;
 
 private:
   Result<void> reserveCopies();
@@ -206,14 +206,13 @@ Result<void> CudaMachine::measureRead(Figures &figures, uint64_t bytes, int roun
   return {};
 }
 
-Result<Figures> CudaMachine::measure(fw_plan *plan, std::span<const Stream> streams, int rounds) {
+Result<Figures> CudaMachine::measure(const Work &run, std::span<const Stream> streams, int rounds) {
   uint64_t bytes = 0;
   bool isWritten = false;
   for (const Stream &stream : streams) {
     bytes += stream.bytes * (stream.isRead + stream.isWritten);
     isWritten |= stream.isWritten;
   }
-  Work run = [&] { return host::check(fw_plan_run(plan, nullptr, 0, queue->stream(), nullptr)); };
   Figures figures;
   Error error;
   auto keep = [&](auto &place, Result<double> value) {

@@ -1,4 +1,4 @@
-// What plans are timed on.
+// What plans and launches are timed on.
 #pragma once
 
 #include "fusewright/fusewright.h"
@@ -31,6 +31,9 @@ struct Figures {
   std::optional<double> largeRate; ///< of copy(4 GiB), beside "copy"
 };
 
+/// Something to be timed: a run of a plan, or a launch.
+using Work = std::function<Result<void>()>;
+
 class Machine {
 public:
   virtual ~Machine() = default;
@@ -45,7 +48,8 @@ public:
   virtual Result<void> fill(std::byte *to, size_t bytes, std::span<const std::byte> pattern) = 0;
   /// What the memory that was reserved holds, once all work is done.
   virtual Result<void> fetch(const std::byte *from, std::span<std::byte> to) = 0;
-  virtual Result<Figures> measure(fw_plan *plan, std::span<const Stream> streams, int rounds) = 0;
+  virtual Result<Figures> measure(const Work &work, std::span<const Stream> streams,
+                                  int rounds) = 0;
 };
 
 Result<std::unique_ptr<Machine>> makeCpuMachine(fw_context *context);
@@ -53,8 +57,5 @@ Result<std::unique_ptr<Machine>> makeCudaMachine(fw_context *context, const host
 
 /// The middle one.
 double median(std::vector<double> values);
-
-/// Something to be timed.
-using Work = std::function<Result<void>()>;
 
 } // namespace fw::bench

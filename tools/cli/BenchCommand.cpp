@@ -4,8 +4,10 @@
 #include "tools/bench/Bench.h"
 #include "tools/bench/Cases.h"
 #include "tools/bench/Chart.h"
+#include "tools/bench/RowsBench.h"
 #include "tools/cli/Progress.h"
 #include "tools/cli/Table.h"
+#include "tools/host/RowFacts.h"
 
 #include "compiler/jit/Hash.h"
 #include "ops/ShippedOps.h"
@@ -22,6 +24,8 @@ struct BenchFlags {
   std::vector<std::string> ops;
   std::string device = "cuda", plot, save;
   std::vector<std::string> tensors, ids;
+  std::vector<int64_t> widths; ///< of ops over rows
+  int64_t elements = 0;        ///< of theirs; 0: as many as are usual
   int rounds = 21;
   RequestFlags request;
 };
@@ -72,6 +76,29 @@ Result<std::vector<bench::TensorList>> listsOf(const BenchFlags &flags, bool onG
   return lists;
 }
 
+/// An op over rows has tensors of each width.
+std::vector<bench::TensorList> rowsOf(const BenchFlags &flags, const ResolvedRequest &request,
+                                      bool onGpu) {
+  static const std::vector<int64_t> usual = {256, 1000, 1024, 4096, 4097, 16384};
+  const int64_t elements = flags.elements ? flags.elements : int64_t(1) << (onGpu ? 27 : 22);
+  std::vector<bench::TensorList> lists;
+  for (int64_t width : flags.widths.empty() ? usual : flags.widths)
+    lists.push_back(bench::listOfRows(request, width, elements));
+  return lists;
+}
+
+/// Flags that no op reads.
+Result<void> checkLists(const BenchFlags &flags, const std::vector<ResolvedRequest> &requests) {
+  const auto rows = std::ranges::count_if(requests, host::isOverAxes);
+  if (!flags.widths.empty() && rows == 0)
+    return Error{Code::USAGE, "--widths: expected an op over rows, got none",
+                 "name lists of tensors: --tensors"};
+  if (!flags.tensors.empty() && !requests.empty() && size_t(rows) == requests.size())
+    return Error{Code::USAGE, "--tensors: expected an op over elements, got ops over rows alone",
+                 "name widths of rows: --widths 1024,4096"};
+  return {};
+}
+
 /// Every request on every list.
 Result<std::vector<bench::Job>> jobsOf(const BenchFlags &flags, const bench::Bench &bench,
                                        bool onGpu) {
@@ -81,16 +108,20 @@ Result<std::vector<bench::Job>> jobsOf(const BenchFlags &flags, const bench::Ben
   auto lists = listsOf(flags, onGpu);
   if (!lists)
     return lists.takeError();
-  std::vector<bench::Job> jobs;
+  std::vector<ResolvedRequest> all;
   for (Request &request : *requests) {
     request.target = bench.target();
-    for (const auto &list : *lists) {
-      auto resolved = resolve(request);
-      if (!resolved)
-        return resolved.takeError();
-      jobs.push_back({std::move(*resolved), list});
-    }
+    auto resolved = resolve(request);
+    if (!resolved)
+      return resolved.takeError();
+    all.push_back(std::move(*resolved));
   }
+  if (Result<void> read = checkLists(flags, all); !read)
+    return read.takeError();
+  std::vector<bench::Job> jobs;
+  for (const ResolvedRequest &request : all)
+    for (const auto &list : host::isOverAxes(request) ? rowsOf(flags, request, onGpu) : *lists)
+      jobs.push_back({request, list});
   return jobs;
 }
 
@@ -109,6 +140,8 @@ Json toJson(const bench::Row &row) {
                {"gb_per_s", row.gigabytesPerSecond()},
                {"percent_of_" + yardstick, row.percentOfYardstick()},
                {"host_us", row.figures.hostUs}};
+  if (row.width)
+    json["width"] = row.width;
   if (row.id.empty() || yardstick == "stream") // the figures to reach are those of GPUs
     json.erase("id");
   else if (const bench::Target *target = bench::findTarget(row.id, row.list))
@@ -156,7 +189,7 @@ void printTable(const std::vector<bench::Row> &rows, const bench::Machine &machi
   table.print(std::cout);
   std::cout << "\non " << machine.description()
             << "; medians. MB: every operand once per read and once per write, in each pass that "
-               "does.\n";
+               "does; of rows, what must move.\n";
   if (machine.yardstick() == "copy")
     std::cout
         << "us: time on the device; % copy: of a copy on the device of the same bytes, at most "
@@ -267,6 +300,17 @@ void addBenchCommand(CLI::App &app, Session &session) {
                    "Models (llama-1.1b,bert-large,resnet-50) or the numbers of elements of a list "
                    "(4096,1000x64); may be given again; default: bert-large, on the CPU resnet-50")
       ->type_name("LIST");
+  command
+      ->add_option("--widths", flags->widths,
+                   "Elements of a row, for ops over rows; default: 256,1000,1024,4096,4097,16384")
+      ->delimiter(',')
+      ->check(numberUpTo(uint64_t(1) << 30, 1))
+      ->type_name("N,N");
+  command
+      ->add_option("--elements", flags->elements,
+                   "About so many elements in all rows; default: 2^27, on the CPU 2^22")
+      ->check(numberUpTo(uint64_t(1) << 40, 1))
+      ->type_name("N");
   command
       ->add_option("--id", flags->ids,
                    "Of the shipped ops what is held against these figures, as P4,P7")

@@ -6,6 +6,7 @@
 #include "compiler/target/Target.h"
 #include "tools/cli/PrecompileJobs.h"
 #include "tools/cli/Progress.h"
+#include "tools/host/RowFacts.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +19,7 @@ namespace {
 
 struct PrecompileFlags {
   std::vector<std::string> archs, ops = {"all"};
+  std::vector<int64_t> widths; ///< of ops over rows
   unsigned jobs = 0;
   RequestFlags request;
 };
@@ -53,6 +55,42 @@ Result<std::vector<std::string>> archsOf(const std::vector<std::string> &names,
   return archs;
 }
 
+/// An op over rows has a program for each width, and those for rows of any width; that on each kind
+/// of boundaries. The caller's own facts are one kind.
+Result<std::vector<Request>> withFacts(const Request &request, const PrecompileFlags &flags) {
+  Result<ResolvedRequest> resolved = resolve(request);
+  if (!resolved)
+    return resolved.takeError();
+  if (!host::isOverAxes(*resolved) || target::isCpuTarget(request.target) ||
+      !flags.request.facts.empty())
+    return std::vector<Request>{request};
+  std::vector<Request> requests;
+  auto add = [&](int64_t width) {
+    for (host::Facts &facts : host::factsOfWidth(*resolved, width)) {
+      requests.push_back(request);
+      requests.back().facts = std::move(facts);
+    }
+  };
+  add(0);
+  for (int64_t width : flags.widths)
+    add(width);
+  return requests;
+}
+
+/// --widths, where no op has any.
+Result<void> checkWidths(const PrecompileFlags &flags, const std::vector<Job> &jobs) {
+  if (!flags.widths.empty() && !flags.request.facts.empty())
+    return Error{Code::USAGE, "expected --widths or --fact, got both",
+                 "name one width of one kind of rows by --fact columns=N,aligned=16"};
+  auto hasWidths = [](const Job &job) {
+    return job.request.op.op && !job.request.facts.empty() && job.request.facts.count("columns");
+  };
+  if (flags.widths.empty() || std::ranges::any_of(jobs, hasWidths))
+    return {};
+  return Error{Code::USAGE, "--widths: expected an op over rows for an arch of a GPU, got none",
+               "leave it out: programs of other ops, and of the CPU, serve all tensors"};
+}
+
 /// All requests; one that cannot be resolved ends the command before anything is compiled.
 Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
                                   const std::vector<std::string> &archs) {
@@ -66,13 +104,20 @@ Result<std::vector<Job>> makeJobs(const PrecompileFlags &flags,
       Result<std::vector<Request>> requests = requestsOf(op, flags.request, arch);
       if (!requests)
         return requests.takeError();
-      for (Request &request : *requests) {
-        if (Result<ResolvedRequest> resolved = resolve(request); !resolved)
-          return resolved.takeError();
-        jobs.push_back({std::move(request)});
+      for (const Request &request : *requests) {
+        Result<std::vector<Request>> all = withFacts(request, flags);
+        if (!all)
+          return all.takeError();
+        for (Request &one : *all) {
+          if (Result<ResolvedRequest> resolved = resolve(one); !resolved)
+            return resolved.takeError();
+          jobs.push_back({std::move(one)});
+        }
       }
     }
   }
+  if (Result<void> read = checkWidths(flags, jobs); !read)
+    return read.takeError();
   for (const std::string &arch : archs)
     if (!target::isCpuTarget(arch))
       jobs.push_back({Request{.target = arch}});
@@ -151,13 +196,23 @@ void addPrecompileCommand(CLI::App &app, Session &session) {
   addListFlag(*command, "--ops", flags->ops, "OPs, or all: the shipped ops")
       ->type_name("all|OP,..");
   command
+      ->add_option("--widths", flags->widths,
+                   "Elements of a row, for ops over rows on a GPU: programs for these widths, too")
+      ->delimiter(',')
+      ->check(numberUpTo(uint64_t(1) << 30, 1))
+      ->type_name("N,N");
+  command
       ->add_option("--jobs", flags->jobs,
                    "Compiles at a time; 0: as many as this process has cores")
       ->check(numberUpTo(UINT_MAX))
       ->type_name("N");
   addRequestFlags(*command, flags->request);
   addJsonFlag(*command, session);
-  command->footer("Without --dtype, --option and --feature every profile of the op is compiled.");
+  command->footer(
+      "Without --dtype, --option and --feature every profile of the op is compiled. Ops "
+      "over rows have programs for rows\nof any width, and with --widths for each of "
+      "these: rows that all start on boundaries of 16 bytes, that are off\nthem by the "
+      "same number of elements, and any others. With --fact only that one.");
   command->callback([&session, flags] {
     session.action = [&session, flags] { return precompile(session, *flags); };
   });

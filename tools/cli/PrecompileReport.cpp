@@ -29,6 +29,7 @@ Json toJson(const std::vector<Job> &jobs) {
                 {"dtypes", job.request.dtypes},
                 {"options", job.request.options},
                 {"features", job.request.features},
+                {"facts", job.request.facts},
                 {"symbol", launch ? Json(launch->symbol) : Json(nullptr)},
                 {"registers", launch ? Json(launch->registers) : Json(nullptr)},
                 {"spill_bytes", launch ? Json(launch->spillBytes) : Json(nullptr)},
@@ -45,7 +46,7 @@ Json toJson(const std::vector<Job> &jobs) {
 std::string count(int value) { return value < 0 ? "-" : std::to_string(value); }
 
 void printTable(const std::vector<Job> &jobs) {
-  Table table({"kernel", "arch", "options and features", ">registers", ">spill bytes",
+  Table table({"kernel", "arch", "options, features, facts", ">registers", ">spill bytes",
                ">image bytes", ">ms", "status"});
   forEachKernel(jobs, [&](const Job &job, const jit::LaunchRecord *launch, size_t bytes) {
     std::string name = launch ? launch->symbol : job.name() + " " + dtypesText(job.request);

@@ -269,6 +269,8 @@ std::string choicesText(const Request &request) {
     out += (out.empty() ? "" : " ") + option + "=" + value;
   for (const std::string &feature : request.features)
     out += (out.empty() ? "+" : " +") + feature;
+  for (const auto &[fact, value] : request.facts)
+    out += (out.empty() ? "" : " ") + fact + "=" + std::to_string(value);
   return out;
 }
 

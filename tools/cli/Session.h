@@ -70,7 +70,7 @@ Result<std::vector<Request>> requestsOf(const language::OpHandle &op, const Requ
 
 /// "param=f32,grad=bf16" of the request as it was asked for; "" for all defaults.
 std::string dtypesText(const Request &request);
-/// "amsgrad=true +copy"
+/// "amsgrad=true +copy", and the facts.
 std::string choicesText(const Request &request);
 /// " --dtype param=f32 --option amsgrad=true": the flags that name exactly this request. One that
 /// asks for nothing is named by the dtypes that it resolves to.

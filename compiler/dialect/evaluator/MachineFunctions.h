@@ -4,6 +4,7 @@
 #include "compiler/dialect/evaluator/BoundsFunctions.h"
 #include "compiler/dialect/evaluator/Machine.h"
 #include "templates/vocab/math.h"
+#include "templates/vocab/math_lean.h"
 
 namespace fw::evaluator {
 
@@ -17,8 +18,13 @@ template <> struct ElementFunctions<Machine> {
   }
 #include "templates/vocab/functions.def"
 #undef FW_FUNCTION
-  static double fastExp(double x, const Format &f) { return exp(x, f); }
-  static double fastExp2(double x, const Format &f) { return exp2(x, f); }
+  /// As the CPU does it.
+  static double fastExp(double x, const Format &f) {
+    return D::in(f, [](auto v) { return math::leanExp(v); }, x);
+  }
+  static double fastExp2(double x, const Format &f) {
+    return D::in(f, [](auto v) { return math::leanExp2(v); }, x);
+  }
   static double power(double x, int64_t n, const Format &f) {
     return D::in(f, [n](auto v) { return math::power(v, n); }, x);
   }

@@ -261,6 +261,13 @@ Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t
         "leave it out");
   if (schedule.keep == Keep::registers && facts.columns == 0)
     return usage(expected("keep", "reread for rows of any width", 0), "leave it out");
+  if (schedule.ring && (schedule.ring < schedule.steps || facts.columns == 0 || facts.bounded ||
+                        schedule.rowsPerThread > 1 || schedule.keep == Keep::reread))
+    return usage(expected("ring",
+                          "0, or at least the " + std::to_string(schedule.steps) +
+                              " stages of one whole row of a known width",
+                          schedule.ring),
+                 "choose more stages, or more vectors");
   if (schedule.steps > 0 && schedule.steps * schedule.vectors * perRow < places)
     return usage(expected("vectors",
                           "at least " + std::to_string(divideUp(places, perRow * schedule.steps)) +
@@ -304,16 +311,19 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
   const Shape shape = facts.columns == 0 ? anyShape(work, schedule.vec)
                                          : shapeOf(work, facts, places, schedule.vec, limits);
   schedule.threadsPerRow = overrideOr(overrides, "threads_per_row", shape.threadsPerRow);
-  schedule.keep =
-      overrideOr(overrides, "keep", shape.keep == Keep::reread) ? Keep::reread : Keep::registers;
+  schedule.ring = overrideOr(overrides, "ring", 0);
+  schedule.keep = overrideOr(overrides, "keep", shape.keep == Keep::reread && !schedule.ring)
+                      ? Keep::reread
+                      : Keep::registers;
   const bool isFixed = schedule.threadsPerRow != shape.threadsPerRow || overrides.count("keep");
   const int64_t atOnce = divideUp(places, schedule.threadsPerRow);
-  const int64_t ruleVectors = !isFixed                           ? shape.vectors
+  const int64_t ruleVectors = schedule.ring                      ? 1
+                              : !isFixed                         ? shape.vectors
                               : schedule.keep == Keep::registers ? atOnce
                                                                  : std::min(atOnce, kAnyVectors);
   schedule.vectors = overrideOr(overrides, "vectors", ruleVectors);
   schedule.steps = facts.columns == 0 ? 0
-                   : schedule.keep == Keep::registers
+                   : schedule.keep == Keep::registers && !schedule.ring
                        ? 1
                        : divideUp(places, schedule.threadsPerRow * schedule.vectors);
   schedule.rowsPerThread = overrideOr(overrides, "rows_per_thread", 1);
@@ -323,8 +333,8 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
   // Beside a row of few vectors there are registers for them; otherwise they would be spilled.
   const bool early = schedule.steps == 1 && !work.shared.empty() && facts.aligned &&
                      bytesInFlight(work, schedule) < kBytes;
-  schedule.weightEarly = !overrideOr(overrides, "weight", !early);
-  schedule.fresh = overrideOr(overrides, "fresh", ruleFresh(work, schedule));
+  schedule.weightEarly = !overrideOr(overrides, "weight", !early || schedule.ring);
+  schedule.fresh = overrideOr(overrides, "fresh", schedule.ring || ruleFresh(work, schedule));
   schedule.blocksPerSm =
       overrideOr(overrides, "blocks_per_sm", ruleBlocks(work, facts, limits, schedule));
   if (auto legal = check(schedule, facts, places, work, limits); !legal)

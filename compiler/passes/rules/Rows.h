@@ -51,6 +51,7 @@ struct RowsSchedule {
   bool weightEarly; ///< shared operands are asked for with the row
   bool fresh;       ///< held words are decoded again behind an exchange
   bool lined;       ///< rows that start anywhere: a warp's accesses start with a line of memory
+  int64_t ring = 0; ///< stages of skeleton smem_ring; 0: skeleton row
 
   int64_t rowsPerBlock() const { return threads / threadsPerRow * rowsPerThread; }
   bool operator==(const RowsSchedule &) const = default;
