@@ -67,6 +67,8 @@ class Kernel:
         self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuModuleLoadData", ctypes.byref(self.module), image)
         call("cuModuleGetFunction", ctypes.byref(self.function), self.module, about["symbol"].encode())
+        if about["shared_bytes"] > 48 * 1024:  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            call("cuFuncSetAttribute", self.function, 8, about["shared_bytes"])
 
     def unload(self):
         call("cuModuleUnload", self.module)
@@ -81,6 +83,12 @@ class Kernel:
         self.parameter = ctypes.create_string_buffer(head + record + bytes(record_bytes * (room - 1)) + numbers)
         self.arguments = (ctypes.c_void_p * 1)(ctypes.addressof(self.parameter))
         self.grid = -(-rows // self.about["rows_per_block"])
+        if self.about.get("ring"):  # as many blocks as are resident, each for several rows
+            resident = ctypes.c_int()
+            call("cuOccupancyMaxActiveBlocksPerMultiprocessor", ctypes.byref(resident), self.function, self.about["threads"],
+                 ctypes.c_size_t(self.about["shared_bytes"]))
+            processors = torch.cuda.get_device_properties(0).multi_processor_count
+            self.grid = min(self.grid, resident.value * processors)
 
     def __call__(self):
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)

@@ -25,8 +25,14 @@ DictionaryAttr dictionary(MLIRContext *context, ArrayRef<std::pair<StringRef, in
 }
 
 RowsWork workOf(KernelOp kernel) {
-  llvm::StringSet<> loads, stores;
-  kernel.getBody().walk([&](LoadOp load) { loads.insert(load.getOperand()); });
+  const RowPhases phases(kernel);
+  EachOp storing = phases.storing();
+  llvm::StringSet<> loads, stores, reduced;
+  kernel.getBody().walk([&](LoadOp load) {
+    loads.insert(load.getOperand());
+    if (load->getParentOfType<EachOp>() != storing)
+      reduced.insert(load.getOperand());
+  });
   kernel.getBody().walk([&](StoreOp store) { stores.insert(store.getOperand()); });
   RowsWork work;
   for (OperandAttr operand : columnsOf(kernel)) {
@@ -37,9 +43,9 @@ RowsWork workOf(KernelOp kernel) {
       work.streams.push_back(
           {bytes, loads.contains(operand.getName()), stores.contains(operand.getName())});
     else if (access == RowAccess::column && loads.contains(operand.getName()))
-      work.shared.push_back(bytes);
+      work.shared.push_back({bytes, reduced.contains(operand.getName())});
   }
-  work.values = RowPhases(kernel).exchangedValues();
+  work.values = phases.exchangedValues();
   return work;
 }
 

@@ -77,5 +77,5 @@ template <> struct Op::AccOf<1> {
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
     fw_centred_sample(const __grid_constant__ Op::Launch launch) {
-  fw::row<Op>(launch);
+  FW_ROWS_SKELETON<Op>(launch);
 }

@@ -86,7 +86,7 @@ template <class Op> struct RowThread {
   using SingleColumn = typename Op::template Column<1>;
 
   const typename Op::Launch &launch;
-  const typename Op::Uniform uniform;
+  typename Op::Uniform uniform;
   const u32 thread = threadIdx.x % Shape::THREADS; // of its row
   RowWork<Op> work[U];
   typename Op::Row rows[U];
@@ -94,21 +94,32 @@ template <class Op> struct RowThread {
   Single singles[U][S];
   VectorColumn columns[C]; // with EARLY
 
-  FW_INLINE RowThread(const typename Op::Launch &launch,
-                      const RowsRecord<Op::OPERANDS, Op::AXES> &record)
-      : launch(launch), uniform(uniformOf<Op>(launch, record.row)) {
+  FW_INLINE explicit RowThread(const typename Op::Launch &launch) : launch(launch) {}
+
+  /// Row u of block `block`, up to its span.
+  FW_INLINE RowWork<Op> workOf(const RowsRecord<Op::OPERANDS, Op::AXES> &record, u32 block,
+                               int u) const {
     using Index = typename Op::Index;
-    const u32 columns = Op::COLUMNS ? Op::COLUMNS : launch.columns;
-    const Index base = static_cast<Index>(blockIdx.x - record.firstBlock) * Shape::ROWS +
-                       threadIdx.x / Shape::THREADS * U;
+    const Index last = static_cast<Index>(record.rows) - 1,
+                row = static_cast<Index>(block - record.firstBlock) * Shape::ROWS +
+                      threadIdx.x / Shape::THREADS * U + static_cast<Index>(u);
+    RowWork<Op> work;
+    work.exists = row <= last;
+    work.place = placeOf<Op>(record, row <= last ? row : last);
+    work.place.columns = width();
+    return work;
+  }
+  FW_INLINE u32 width() const { return Op::COLUMNS ? Op::COLUMNS : launch.columns; }
+
+  /// Begins with the rows of block `block`.
+  FW_INLINE void begin(u32 block) {
+    const RowsRecord<Op::OPERANDS, Op::AXES> &record = recordOf<Op>(launch, block);
+    uniform = uniformOf<Op>(launch, record.row);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      const Index last = static_cast<Index>(record.rows) - 1, row = base + u;
-      work[u].exists = row <= last;
-      work[u].place = placeOf<Op>(record, row <= last ? row : last);
-      work[u].place.columns = columns;
-      Op::begin(work[u].place, uniform, columns, rows[u]);
-      work[u].span = spanOf<Op>(work[u].place, columns, rows[u], uniform);
+      work[u] = workOf(record, block, u);
+      Op::begin(work[u].place, uniform, width(), rows[u]);
+      work[u].span = spanOf<Op>(work[u].place, width(), rows[u], uniform);
     }
   }
 
@@ -200,18 +211,20 @@ template <class Op> struct RowThread {
   }
   template <int E>
   FW_INLINE void columnOf(VectorColumn &column, int u, int c, u32 i, u32 pass) const {
+    constexpr bool IS_ONCE = (Op::COLUMN_PHASES & (Op::COLUMN_PHASES - 1)) == 0;
     if constexpr (Op::EARLY)
       column = columns[c];
     else if constexpr (Op::COLUMN_PHASES >> E & 1)
-      Op::template loadColumn<Op::V>(column, work[u].place, named(i, pass));
+      Op::template loadColumn<Op::V>(column, work[u].place, IS_ONCE ? i : named(i, pass));
   }
   template <int E> FW_INLINE void columnOf(SingleColumn &column, int u, u32 i) const {
     if constexpr (Op::COLUMN_PHASES >> E & 1)
       Op::template loadColumn<1>(column, work[u].place, i);
   }
 
-  /// The elements of a step, into their rows' references.
-  template <int E> FW_INLINE void refer(u32 step, RowPartial<Op, E> (&partials)[U]) {
+  /// The elements of a step, into their rows' references; those that go one by one too, or not.
+  template <int E>
+  FW_INLINE void refer(u32 step, bool hasSingles, RowPartial<Op, E> (&partials)[U]) {
     typename Op::Real before[U];
     typename Op::Row from[U];
 #pragma unroll
@@ -230,7 +243,7 @@ template <class Op> struct RowThread {
                                    uniform, partials[u].reference);
       count(u, i, Op::V);
     });
-    if (step == 0)
+    if (hasSingles)
       eachSingle([&](int u, int s, u32 i) {
         SingleColumn column;
         columnOf<E>(column, u, i);
@@ -249,9 +262,9 @@ template <class Op> struct RowThread {
   }
 
   /// The elements of a step, into their rows' partials.
-  template <int E> FW_INLINE void map(u32 step, RowPartial<Op, E> (&partials)[U]) {
+  template <int E> FW_INLINE void map(u32 step, bool hasSingles, RowPartial<Op, E> (&partials)[U]) {
     if constexpr (Op::template Reference<E>::COUNT > 0) {
-      refer<E>(step, partials);
+      refer<E>(step, hasSingles, partials);
       refresh();
     } else
 #pragma unroll
@@ -265,7 +278,7 @@ template <class Op> struct RowThread {
       Op::template map<E, Op::V>(vectors[u][c], column, work[u].place, named(i, 2 * E + 1),
                                  partials[u].own, uniform, partials[u].acc);
     });
-    if (step == 0)
+    if (hasSingles)
       eachSingle([&](int u, int s, u32 i) {
         SingleColumn column;
         columnOf<E>(column, u, i);
@@ -283,7 +296,7 @@ template <class Op> struct RowThread {
           load<0>(0);
           loadColumns();
         }
-        map<E>(0, partials);
+        map<E>(0, true, partials);
       } else {
         const u32 count = steps();
 #pragma unroll(Shape::UNROLL)
@@ -291,10 +304,12 @@ template <class Op> struct RowThread {
           load<E>(step);
           if (step == 0 && E == 0)
             loadColumns();
-          map<E>(step, partials);
+          map<E>(step, step == 0, partials);
         }
       }
-      exchange<Op, E, U>(partials, rows, work, uniform);
+      exchange<Op, E, U>(partials, rows, work, uniform, []() -> RowValues<Op> & {
+        return shared<RowShared<Op>>().values[E % RowShared<Op>::SETS];
+      });
       if constexpr (Op::HOLDS)
         refresh();
       reduce<E + 1>();
@@ -322,13 +337,39 @@ template <class Op> struct RowThread {
   }
 
   template <int W>
-  FW_INLINE void store(typename Op::template In<W> &in,
+  FW_INLINE void store(const typename Op::template In<W> &held,
                        const typename Op::template Column<W> &column, int u, u32 i) const {
     typename Op::template Out<W> out;
+    typename Op::template In<W> in = held;
     Op::template emit<W>(in, column, work[u].place, named(i, 2 * Op::EXCHANGES), rows[u], uniform,
                          out);
     if (work[u].exists)
       Op::template store<W>(out, work[u].place, i);
+  }
+
+  /// Stores the elements of a step.
+  FW_INLINE void emit(u32 step, bool hasSingles) const {
+    constexpr int E = Op::EXCHANGES;
+    VectorColumn column;
+    eachVector(step, [&](int u, int c, u32 i) {
+      if (u == 0)
+        columnOf<E>(column, u, c, i, 2 * E);
+      store<static_cast<int>(Op::V)>(vectors[u][c], column, u, i);
+    });
+    if (hasSingles)
+      eachSingle([&](int u, int s, u32 i) {
+        SingleColumn single;
+        columnOf<E>(single, u, i);
+        store<1>(singles[u][s], single, u, i);
+      });
+  }
+  /// Stores what rows have one of.
+  FW_INLINE void end() const {
+    if (thread == 0)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        if (work[u].exists)
+          Op::end(work[u].place, uniform, rows[u]);
   }
 
   FW_INLINE void emit() {
@@ -340,30 +381,17 @@ template <class Op> struct RowThread {
         load<E>(step);
       if constexpr (E == 0)
         loadColumns();
-      VectorColumn column;
-      eachVector(step, [&](int u, int c, u32 i) {
-        if (u == 0)
-          columnOf<E>(column, u, c, i, 2 * E);
-        store<static_cast<int>(Op::V)>(vectors[u][c], column, u, i);
-      });
-      if (step == 0)
-        eachSingle([&](int u, int s, u32 i) {
-          SingleColumn single;
-          columnOf<E>(single, u, i);
-          store<1>(singles[u][s], single, u, i);
-        });
+      emit(step, step == 0);
     }
-    if (thread == 0)
-#pragma unroll
-      for (int u = 0; u < U; ++u)
-        if (work[u].exists)
-          Op::end(work[u].place, uniform, rows[u]);
+    end();
   }
 };
 
 /// Body of the kernel.
 template <class Op> FW_INLINE void row(const typename Op::Launch &launch) {
-  RowThread<Op> thread(launch, recordOf<Op>(launch));
+  static_assert(!Op::HOLDS || Op::STEPS == 1, "a row that is held is read in one step");
+  RowThread<Op> thread(launch);
+  thread.begin(blockIdx.x);
   thread.template reduce<0>();
   thread.emit();
 }

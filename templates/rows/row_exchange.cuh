@@ -27,12 +27,15 @@ template <class Op, int E = 0> FW_INLINE constexpr u32 rowValues() {
   }
 }
 
-/// What the warps of a row hand each other. Two sets, so that a warp may write the next exchange
-/// while another still reads this one: one barrier lies between any two uses of a set.
+/// What the warps of a row hand each other.
+template <class Op>
+using RowValues = typename Op::Real[RowShape<Op>::ROWS][rowValues<Op>()][RowShape<Op>::WARPS];
+
+/// Two sets of it, so that a warp may write the next exchange while another still reads this one:
+/// one barrier lies between any two uses of a set.
 template <class Op> struct RowShared {
-  using Shape = RowShape<Op>;
   static constexpr u32 SETS = Op::EXCHANGES > 1 ? 2 : 1;
-  typename Op::Real values[SETS][Shape::ROWS][rowValues<Op>()][Shape::WARPS];
+  RowValues<Op> values[SETS];
 };
 
 /// LANES lanes make one of their partials; `all` elements are in them where that is known.
@@ -99,14 +102,12 @@ FW_INLINE void takePartial(RowPartial<Op, E> &partial, u32 warp,
 /// the block come here.
 template <class Op, int E, int U>
 FW_INLINE void mergeWarps(RowPartial<Op, E> (&partials)[U], const typename Op::Row (&rows)[U],
-                          const typename Op::Uniform &uniform) {
+                          const typename Op::Uniform &uniform, RowValues<Op> &set) {
   using Shape = RowShape<Op>;
   constexpr u32 WARPS = Shape::WARPS, LANES = powerAtLeast(WARPS);
   static_assert(LANES <= WARP, "a lane for each warp");
-  RowShared<Op> &memory = shared<RowShared<Op>>();
   const u32 group = threadIdx.x / Shape::THREADS, lane = threadIdx.x % WARP;
   const u32 warp = threadIdx.x % Shape::THREADS / WARP;
-  auto &set = memory.values[E % RowShared<Op>::SETS];
   if (lane == 0)
 #pragma unroll
     for (int u = 0; u < U; ++u)
@@ -128,10 +129,11 @@ FW_INLINE void mergeWarps(RowPartial<Op, E> (&partials)[U], const typename Op::R
 }
 
 /// From what each thread has found to what its rows are, in every thread. All threads of the block
-/// come here.
-template <class Op, int E, int U>
+/// come here. `setOf` gives the memory of the exchange.
+template <class Op, int E, int U, class SetOf>
 FW_INLINE void exchange(RowPartial<Op, E> (&partials)[U], typename Op::Row (&rows)[U],
-                        const RowWork<Op> (&work)[U], const typename Op::Uniform &uniform) {
+                        const RowWork<Op> (&work)[U], const typename Op::Uniform &uniform,
+                        SetOf setOf) {
   using Shape = RowShape<Op>;
   typename Op::Row own[U]; // what the thread's own elements were mapped about
 #pragma unroll
@@ -140,7 +142,7 @@ FW_INLINE void exchange(RowPartial<Op, E> (&partials)[U], typename Op::Row (&row
     mergePartials<Op, E, Shape::LANES>(partials[u], rows[u], uniform, Op::COLUMNS / Shape::WARPS);
   }
   if constexpr (Shape::WARPS > 1)
-    mergeWarps<Op, E, U>(partials, rows, uniform);
+    mergeWarps<Op, E, U>(partials, rows, uniform, setOf());
 #pragma unroll
   for (int u = 0; u < U; ++u) {
     if constexpr (Op::template Reference<E>::COUNT > 0)

@@ -52,7 +52,6 @@ template <class Op> struct RowShape {
                 "a row has whole warps, or a power of two of lanes");
   static_assert(Op::STEPS == 0 || Op::STEPS * THREADS * VECTORS >= PLACES, "room for every vector");
   static_assert(Op::COLUMNS > 0 || Op::STEPS == 0, "rows of any width take any number of steps");
-  static_assert(!Op::HOLDS || Op::STEPS == 1, "a row that is held is read in one step");
   static_assert(!Op::LINED || !Op::ALIGNED, "vectors of aligned rows stand where rows are cut");
   static_assert(!Op::EARLY || Op::STEPS == 1, "what is asked for with the row is asked for once");
   static_assert(Op::ALIGNED || ROWS_EACH == 1, "rows of a thread have their vectors in step");
@@ -134,12 +133,13 @@ FW_INLINE RowSpan<Op> spanOf(const RowPlace<Op> &place, u32 columns, const typen
   return span;
 }
 
-/// The tensor that this block belongs to.
+/// The tensor that block `block` belongs to.
 template <class Op>
-FW_INLINE const RowsRecord<Op::OPERANDS, Op::AXES> &recordOf(const typename Op::Launch &launch) {
+FW_INLINE const RowsRecord<Op::OPERANDS, Op::AXES> &recordOf(const typename Op::Launch &launch,
+                                                             u32 block) {
   u32 r = launch.recordCount - 1;
 #pragma unroll 1
-  while (launch.records[r].firstBlock > blockIdx.x)
+  while (launch.records[r].firstBlock > block)
     --r;
   return launch.records[r];
 }

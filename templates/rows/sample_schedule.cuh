@@ -9,8 +9,9 @@
 #ifndef FW_ROWS_SCHEDULE
 #define FW_ROWS_SCHEDULE                                                                           \
   V = 8, VECTORS = 4, STEPS = 1, THREADS = 128, BLOCKS = 6, THREADS_PER_ROW = 32,                  \
-  ROWS_PER_THREAD = 1, COLUMNS = 1024
+  ROWS_PER_THREAD = 1, COLUMNS = 1024, STAGES = 0
 #define FW_ROWS_FLAGS ALIGNED = true, HOLDS = true, EARLY = false, FRESH = true, LINED = false
+#define FW_ROWS_SKELETON fw::row
 #define FW_ROWS_INDEX fw::u32
 #define FW_ROWS_REAL float
 #define FW_ROWS_IN fw::bf16

@@ -65,5 +65,5 @@ struct Op : SampleSchedule {
 
 extern "C" __global__ void __launch_bounds__(Op::THREADS, Op::BLOCKS)
     fw_softmax_backward_sample(const __grid_constant__ Op::Launch launch) {
-  fw::row<Op>(launch);
+  FW_ROWS_SKELETON<Op>(launch);
 }

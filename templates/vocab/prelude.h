@@ -16,6 +16,9 @@
 #ifndef FW_HAS_BF16_CONVERT
 #define FW_HAS_BF16_CONVERT 0 // cvt.rn.bf16.f32
 #endif
+#ifndef FW_HAS_CP_ASYNC
+#define FW_HAS_CP_ASYNC 0 // cp.async
+#endif
 #ifndef FW_HAS_MAX_NAN
 #define FW_HAS_MAX_NAN 0 // max.NaN.f32
 #endif

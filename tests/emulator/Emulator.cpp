@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <deque>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -26,6 +27,14 @@ struct Published {
   double value;
 };
 
+/// A copy that a thread does not wait for. It may end at once, so its target holds NaN from then
+/// on, and it may end as late as the wait for it, so that is when it is made.
+struct Copy {
+  void *to;
+  const void *from;
+  unsigned bytes;
+};
+
 struct Thread {
   unsigned index = 0;
   State state = State::READY;
@@ -37,6 +46,7 @@ struct Thread {
   uint64_t value = 0, result = 0;
   int argument = 0, width = 0;
   std::vector<Published> published;
+  std::deque<std::vector<Copy>> copies; // by group; the last one is open
 };
 
 struct Block {
@@ -96,6 +106,8 @@ public:
   uint64_t exchange(WarpOp op, unsigned mask, uint64_t value, int argument, int width, int line);
   void *sharedMemory(size_t bytes, size_t alignment);
   void fence();
+  void stage(const Copy &copy);
+  void waitStage(unsigned pending);
 
   const Launch &launch;
   const std::function<void()> &kernel;
@@ -196,6 +208,10 @@ void Scheduler::takeTurn(Thread &next) {
   next.fiber->resume();
   if (next.state == State::DONE) {
     fence(); // all that is left is seen when a thread ends, and not before
+    for (const std::vector<Copy> &group : next.copies)
+      if (!group.empty() && !fault)
+        fault = "block " + std::to_string(block->index) + ", thread " + std::to_string(next.index) +
+                ": it returns before its copies have ended";
     pool.push_back(std::move(next.fiber));
     --block->unfinished;
   }
@@ -313,6 +329,19 @@ void Scheduler::fence() {
   thread->published.clear();
 }
 
+void Scheduler::stage(const Copy &copy) {
+  if (thread->copies.empty())
+    thread->copies.emplace_back();
+  memset(copy.to, 0xFF, copy.bytes);
+  thread->copies.back().push_back(copy);
+}
+
+void Scheduler::waitStage(unsigned pending) {
+  for (auto &copies = thread->copies; copies.size() > pending + 1; copies.pop_front())
+    for (const Copy &copy : copies.front())
+      memcpy(copy.to, copy.from, copy.bytes);
+}
+
 std::string Scheduler::stuckReport(const Block &stuck) const {
   std::string text = "block " + std::to_string(stuck.index) + " is stuck: ";
   const char *separator = "";
@@ -403,6 +432,19 @@ double fw_emulator_observe(const double *address) {
   fw::emulator::maybeYield();
   return *address;
 }
+
+void fw_emulator_stage(void *to, const void *from, unsigned bytes) {
+  fw_emulator_access(to, bytes, 1);
+  fw_emulator_access(from, bytes, 0);
+  fw::emulator::current->stage({to, from, bytes});
+}
+
+void fw_emulator_stage_commit() {
+  auto &copies = fw::emulator::current->thread->copies;
+  copies.resize(std::max<size_t>(copies.size(), 1) + 1);
+}
+
+void fw_emulator_stage_wait(unsigned pending) { fw::emulator::current->waitStage(pending); }
 
 void fw_emulator_fence() { fw::emulator::current->fence(); }
 

@@ -12,11 +12,12 @@ constexpr RowsLimits kLarge{65536, 255, 2048, 1024, 32, 233472},
     kSmall{65536, 255, 1024, 1024, 16, 65536};
 
 RowsWork rmsNorm(unsigned bytes = 2) {
-  return {.streams = {{bytes, true, false}, {bytes, false, true}}, .shared = {bytes}, .values = 1};
+  return {
+      .streams = {{bytes, true, false}, {bytes, false, true}}, .shared = {{bytes}}, .values = 1};
 }
 RowsWork layerNorm(unsigned bytes = 2) {
   return {.streams = {{bytes, true, false}, {bytes, false, true}},
-          .shared = {bytes, bytes},
+          .shared = {{bytes}, {bytes}},
           .values = 3};
 }
 RowsWork softmax(unsigned bytes = 2) {
@@ -26,6 +27,11 @@ RowsWork softmaxBackward(unsigned bytes = 2) {
   return {.streams = {{bytes, true, false}, {bytes, true, false}, {bytes, false, true}},
           .shared = {},
           .values = 1};
+}
+RowsWork rmsNormBackward(unsigned bytes = 2) {
+  RowsWork work = softmaxBackward(bytes);
+  work.shared = {{bytes, true}};
+  return work;
 }
 
 RowsSchedule schedule(const RowsWork &work, int64_t columns, bool aligned = true,
@@ -56,7 +62,7 @@ void expectSound(const RowsWork &work, const RowsFacts &facts, const RowsLimits 
   EXPECT_TRUE(s.steps == 1 || s.keep == Keep::reread);
   // Registers that all resident blocks have: what is held, and a part for the work.
   const int64_t registers = limits.registersPerSm / (s.blocksPerSm * s.threads);
-  EXPECT_GE(registers, std::min<int64_t>(estimateRegisters(work, s), 64));
+  EXPECT_GE(registers, std::min<int64_t>(estimateRegisters(work, facts, s), 64));
   EXPECT_GE(registers, bytesInFlight(work, s) / 4 + 32);
   // Lanes without a vector, once a row has one for each of a warp. Threads hold fewer vectors of
   // each of two streams, so there are fewer cuts to choose from.
@@ -67,16 +73,18 @@ void expectSound(const RowsWork &work, const RowsFacts &facts, const RowsLimits 
   // Bytes asked for at a time by an SM, those of empty places left out: enough to hide memory's
   // latency, and not so many that a block waits for its own.
   const double inFlight = double(bytesInFlight(work, s) * s.blocksPerSm * s.threads) * (1 - idle);
+  const double least = s.steps == 1 ? 40 : facts.aligned && !facts.bounded ? 34 : 26;
   if (s.vec > 1 && places >= 8)
-    EXPECT_GE(inFlight, s.steps > 1 ? 34 * 1024 : 40 * 1024)
+    EXPECT_GE(inFlight, least * 1024)
         << s.threadsPerRow << "x" << s.vectors << " b" << s.blocksPerSm;
   EXPECT_LE(inFlight, 128 * 1024);
 }
 
 TEST(RowsRule, FiveHundredRandomWidths) {
   std::mt19937 random(7);
-  const RowsWork works[] = {rmsNorm(),  layerNorm(),  softmax(),  softmaxBackward(),
-                            rmsNorm(4), layerNorm(4), softmax(1), softmaxBackward(4)};
+  const RowsWork works[] = {rmsNorm(),         layerNorm(),       softmax(),  softmaxBackward(),
+                            rmsNorm(4),        layerNorm(4),      softmax(1), softmaxBackward(4),
+                            rmsNormBackward(), rmsNormBackward(4)};
   for (int k = 0; k < 500; ++k) {
     // As many narrow as wide ones, up to 2^20.
     const int64_t columns = int64_t(std::exp2(double(random() % 2000) / 100));
@@ -102,6 +110,48 @@ TEST(RowsRule, AnyWidthIsReadAgain) {
   EXPECT_EQ(any.keep, Keep::reread);
   EXPECT_EQ(any.steps, 0);
   EXPECT_EQ(any.vec, 8);
+}
+
+TEST(RowsRule, SingleElementsOfAnyWidthAreAskedForInLargerNumbers) {
+  auto single = scheduleRows(rmsNorm(), {.columns = 0, .together = false}, kLarge);
+  ASSERT_TRUE(single);
+  EXPECT_EQ(single->vec, 1);
+  EXPECT_EQ(single->vectors, 8);
+  EXPECT_EQ(schedule(rmsNorm(), 0, false).vectors, 2);
+}
+
+/// Reductions that read operands of columns ask for those of all vectors at once: threads have
+/// fewer vectors where an SM has few blocks, and do not keep what both passes read.
+TEST(RowsRule, OperandsOfColumnsThatReductionsReadTakeRegisters) {
+  const RowsWork without = softmaxBackward(), with = rmsNormBackward();
+  EXPECT_EQ(schedule(without, 8192).vectors, 4);
+  const RowsSchedule held = schedule(with, 8192);
+  EXPECT_EQ(held.keep, Keep::registers);
+  EXPECT_EQ(held.vectors, 2);
+  EXPECT_EQ(held.threadsPerRow * held.blocksPerSm, 1024);
+  for (int64_t columns : {16384, 32768, 65536}) {
+    const RowsSchedule again = schedule(with, columns);
+    EXPECT_EQ(again.keep, Keep::reread) << columns;
+    EXPECT_EQ(again.vectors, 2) << columns;
+    EXPECT_TRUE(again.fresh) << columns;
+  }
+  EXPECT_FALSE(schedule(without, 65536).fresh);
+}
+
+TEST(RowsRule, ShiftedOperandsOfColumnsCostABlock) {
+  EXPECT_EQ(schedule(layerNorm(), 4097, false).blocksPerSm, 7);
+  EXPECT_EQ(schedule(softmax(), 1024, false).threads, 128);
+  EXPECT_EQ(schedule(softmax(), 1024, false).blocksPerSm, 8);
+}
+
+TEST(RowsRule, TheOtherCandidateDecodesAgainOrHasMoreRegisters) {
+  const RowsSchedule kept = schedule(rmsNorm(), 4096);
+  ASSERT_FALSE(kept.fresh);
+  const RowsSchedule fresh = otherCandidate(kept).value();
+  EXPECT_TRUE(fresh.fresh);
+  EXPECT_EQ(fresh.blocksPerSm, kept.blocksPerSm);
+  EXPECT_EQ(otherCandidate(fresh)->blocksPerSm, kept.blocksPerSm - 1);
+  EXPECT_EQ(otherCandidate(schedule(rmsNorm(), 65536)), std::nullopt); // one block, read again
 }
 
 TEST(RowsRule, WhatIsNotFixedFollowsFromWhatIs) {

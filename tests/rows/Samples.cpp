@@ -24,10 +24,11 @@ struct OpRow {
   const char *name;
   int loads; ///< streams that are read
   int shared, values, exchanges;
+  bool isReduced = false; ///< reductions read operands of columns
 };
 constexpr OpRow ops[] = {{"rms_norm", 1, 1, 1, 1}, {"layer_norm", 1, 2, 3, 1},
                          {"softmax", 1, 0, 2, 1},  {"softmax_backward", 2, 0, 1, 1},
-                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1},
+                         {"centred", 1, 0, 1, 2},  {"rms_norm_backward", 2, 1, 1, 1, true},
                          {"affine", 1, 1, 0, 0},   {"biased_softmax", 2, 0, 2, 1}};
 
 Error usage(const std::string &expected, std::string_view got) {
@@ -47,7 +48,8 @@ passes::RowsWork workOf(const Spec &spec) {
   for (int k = 0; k < op.loads; ++k)
     work.streams.push_back({find(dtypes, spec.in)->bytes, true, false});
   work.streams.push_back({find(dtypes, spec.out)->bytes, false, true});
-  work.shared.assign(static_cast<size_t>(op.shared), find(dtypes, spec.column)->bytes);
+  work.shared.assign(static_cast<size_t>(op.shared),
+                     {find(dtypes, spec.column)->bytes, op.isReduced});
   work.values = op.values;
   return work;
 }
@@ -65,14 +67,16 @@ std::string schedulePart(const Spec &spec, const passes::RowsSchedule &s) {
          ", " + number("STEPS", s.steps) + ", " + number("THREADS", s.threads) + ", " +
          number("BLOCKS", s.blocksPerSm) + ", " + number("THREADS_PER_ROW", s.threadsPerRow) +
          ", " + number("ROWS_PER_THREAD", s.rowsPerThread) + ", " +
-         number("COLUMNS", spec.facts.columns) + "\n#define FW_ROWS_FLAGS " +
-         flag("ALIGNED", spec.facts.aligned || s.vec == 1) + ", " +
+         number("COLUMNS", spec.facts.columns) + ", " + number("STAGES", s.ring) +
+         "\n#define FW_ROWS_FLAGS " + flag("ALIGNED", spec.facts.aligned || s.vec == 1) + ", " +
          flag("HOLDS", s.keep == passes::Keep::registers) + ", " + flag("EARLY", s.weightEarly) +
          ", " + flag("FRESH", s.fresh) + ", " + flag("LINED", s.lined) + "\n";
 }
 
 std::string definesFor(const Spec &spec, const passes::RowsSchedule &schedule) {
   std::string text = schedulePart(spec, schedule);
+  text +=
+      std::string("#define FW_ROWS_SKELETON fw::") + (schedule.ring ? "smemRing" : "row") + "\n";
   text += std::string("#define FW_ROWS_INDEX fw::") + (spec.wideIndex ? "u64" : "u32") + "\n";
   text += std::string("#define FW_ROWS_REAL ") + (spec.isDouble() ? "double" : "float") + "\n";
   text += std::string("#define FW_ROWS_IN ") + find(dtypes, spec.in)->type + "\n";
@@ -157,13 +161,22 @@ Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
     return schedule.takeError();
   Sample sample{.spec = spec,
                 .schedule = *schedule,
-                .registers = passes::estimateRegisters(work, *schedule),
+                .registers = passes::estimateRegisters(work, spec.facts, *schedule),
                 .sharedBytes = 0,
                 .symbol = "fw_" + spec.op + "_sample",
                 .text = definesFor(spec, *schedule)};
   if (schedule->threadsPerRow > 32)
     sample.sharedBytes = std::min(find(ops, spec.op)->exchanges, 2) * schedule->rowsPerBlock() *
                          work.values * (schedule->threadsPerRow / 32) * (spec.isDouble() ? 8 : 4);
+  if (schedule->ring) {
+    int64_t vector = 0; // bytes of the loaded streams
+    for (const passes::OperandStream &stream : work.streams)
+      vector += stream.loaded ? schedule->vec * stream.bytes : 0;
+    sample.sharedBytes = schedule->ring * schedule->threads * schedule->vectors * vector +
+                         2 * schedule->rowsPerBlock() * work.values *
+                             std::max<int64_t>(schedule->threadsPerRow / 32, 1) *
+                             (spec.isDouble() ? 8 : 4);
+  }
   const std::string file = "rows/" + spec.op + "_sample.cuh";
   std::vector<std::string_view> files = {"vocab/bf16.h"};
   for (const std::string &dtype : {spec.in, spec.out, spec.column}) {
@@ -174,6 +187,8 @@ Result<Sample> makeSample(const Spec &spec, const target::Arch &arch) {
   }
   if (spec.fast)
     files.push_back("vocab/math_fast.h");
+  if (schedule->ring)
+    files.push_back("rows/smem_ring.cuh");
   files.push_back(file);
   Result<std::string> text = templates::assemble(files);
   if (!text)
@@ -191,10 +206,12 @@ std::string describe(const Sample &sample) {
       << "\", \"out\": \"" << sample.spec.out << "\", \"column\": \"" << sample.spec.column
       << "\", \"fast\": " << sample.spec.fast << ", \"causal\": " << sample.spec.causal
       << ", \"threads\": " << s.threads << ", \"rows_per_block\": " << s.rowsPerBlock()
+      << ", \"ring\": " << s.ring << ", \"blocks_per_sm\": " << s.blocksPerSm
       << ", \"shared_bytes\": " << sample.sharedBytes << ", \"schedule\": \"T" << s.threadsPerRow
       << "x" << s.vectors << " L" << s.steps << " U" << s.rowsPerThread << " V" << s.vec << " b"
       << s.blocksPerSm << " t" << s.threads << (s.keep == passes::Keep::reread ? " reread" : "")
-      << (s.weightEarly ? " early" : "") << (s.fresh ? " fresh" : "") << (s.lined ? " lined" : "")
+      << (s.ring ? " ring" + std::to_string(s.ring) : "") << (s.weightEarly ? " early" : "")
+      << (s.fresh ? " fresh" : "") << (s.lined ? " lined" : "")
       << "\", \"estimated_registers\": " << sample.registers
       << ", \"fixed\": " << !sample.spec.overrides.empty();
   return out.str();

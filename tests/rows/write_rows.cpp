@@ -25,12 +25,17 @@ Result<jit::CompiledKernel> compile(const jit::Nvrtc &nvrtc, const rows::Sample 
                        nvrtc.flags());
 }
 
-/// The same sample where what is held is decoded again; nothing where that is no choice.
+/// The same sample by the other candidate of its schedule, if it has one.
 std::optional<rows::Sample> otherCandidate(const rows::Sample &sample, const target::Arch &arch) {
-  if (sample.spec.overrides.contains("fresh") || !passes::decodedAgain(sample.schedule))
+  const auto schedule = passes::otherCandidate(sample.schedule);
+  if (!schedule)
+    return std::nullopt;
+  const bool isFresh = schedule->fresh != sample.schedule.fresh;
+  const char *decision = isFresh ? "fresh" : "blocks_per_sm";
+  if (sample.spec.overrides.contains(decision))
     return std::nullopt;
   rows::Spec spec = sample.spec;
-  spec.overrides["fresh"] = 1;
+  spec.overrides[decision] = isFresh ? 1 : schedule->blocksPerSm;
   Result<rows::Sample> other = rows::makeSample(spec, arch);
   if (!other)
     return std::nullopt;

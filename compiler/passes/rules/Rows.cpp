@@ -13,7 +13,7 @@ constexpr int64_t kWarp = 32;
 // bytes of a row at a time: more where not every place of a row is read, as less is in flight then.
 constexpr int64_t kRegisters = 64;
 constexpr int64_t kBytes = 64, kUnevenBytes = 128;
-constexpr int64_t kRereadVectors = 4;
+constexpr int64_t kRereadVectors = 4, kRereadUneven = 2;
 // Lanes without a vector that are worth no other cut.
 constexpr double kIdle = 0.125;
 // What can be held in kRegisters beside the work on it.
@@ -31,11 +31,15 @@ constexpr int64_t kLeastVectors = 4;
 // Rows of fewer lines than this do not start with one.
 constexpr int64_t kLeastLines = 8;
 // Counters, addresses within a row, and temporaries.
-constexpr int64_t kBodyRegisters = 22;
-// The estimate is from above: so much too many do not cost a block.
-constexpr int64_t kSpare = 16;
-// Of rows of any width.
-constexpr int64_t kAnyThreads = 256, kAnyVectors = 2;
+constexpr int64_t kBodyRegisters = 16;
+// Of rows in several steps, beside these.
+constexpr int64_t kStepRegisters = 8;
+// The estimate is from above by at least so many.
+constexpr int64_t kSpare = 8;
+// The assembler hands out registers in such parts.
+constexpr int64_t kRegisterPart = 8;
+// Of rows of any width; bytes where elements go one by one.
+constexpr int64_t kAnyThreads = 256, kAnyVectors = 2, kAnyBytes = 32;
 
 int64_t wordsOf(int64_t bytes) { return (bytes + 3) / 4; }
 
@@ -49,11 +53,26 @@ int64_t loadedWords(const RowsWork &work, int64_t vec) {
   return words;
 }
 
-int64_t sharedWords(const RowsWork &work, int64_t vec) {
+/// Words of one vector of the operands of columns, all of them or those that reductions read.
+int64_t sharedWords(const RowsWork &work, int64_t vec, bool areReduced = false) {
   int64_t words = 0;
-  for (unsigned bytes : work.shared)
-    words += wordsOf(vec * bytes);
+  for (const ColumnOperand &operand : work.shared)
+    words += !areReduced || operand.reduced ? wordsOf(vec * operand.bytes) : 0;
   return words;
+}
+
+/// Words that the numbers of a vector take beside its own, in reductions.
+int64_t decodedWords(const RowsWork &work, int64_t vec) {
+  int64_t words = 0;
+  for (const OperandStream &stream : work.streams)
+    words += stream.loaded ? std::max<int64_t>(vec - wordsOf(vec * stream.bytes), 0) : 0;
+  for (const ColumnOperand &operand : work.shared)
+    words += operand.reduced ? std::max<int64_t>(vec - wordsOf(vec * operand.bytes), 0) : 0;
+  return words;
+}
+
+int64_t loadedStreams(const RowsWork &work) {
+  return std::ranges::count_if(work.streams, &OperandStream::loaded);
 }
 
 /// The threads of a row of `places` vectors, when each takes about `vectors`: a power of two of
@@ -111,11 +130,45 @@ Shape heldShape(int64_t places, int64_t wanted, int64_t most) {
 }
 
 /// A row that is read again, in steps of about `wanted` vectors a thread, by threads that fill the
-/// SM with `rows` rows.
+/// SM with `rows` rows. Three vectors may leave many lanes idle in the last step, where two do not.
 Shape rereadShape(int64_t places, int64_t wanted, int64_t rows, int64_t threads) {
   const int64_t perRow = std::max(threads / rows / kWarp, int64_t(1)) * kWarp;
-  const int64_t steps = divideUp(places, perRow * wanted);
-  return {perRow, divideUp(places, perRow * steps), steps, Keep::reread};
+  const auto inStepsOf = [&](int64_t vectors) {
+    const int64_t steps = divideUp(places, perRow * vectors);
+    return Shape{perRow, divideUp(places, perRow * steps), steps, Keep::reread};
+  };
+  const auto room = [](const Shape &shape) {
+    return shape.threadsPerRow * shape.vectors * shape.steps;
+  };
+  Shape shape = inStepsOf(wanted);
+  if (const Shape two = inStepsOf(2); wanted == 3 && room(two) < room(shape))
+    shape = two;
+  if (idleShare(places, room(shape)) > kIdle)
+    shape.threadsPerRow = divideUp(places, shape.vectors * shape.steps * kWarp) * kWarp;
+  return shape;
+}
+
+/// Registers that a thread needs beside others of its SM, in whole parts.
+int64_t neededRegisters(const RowsWork &work, const RowsFacts &facts, const RowsSchedule &schedule,
+                        int64_t others = 0) {
+  const int64_t needed = estimateRegisters(work, facts, schedule) - kSpare + others;
+  return std::max(divideUp(needed, kRegisterPart) * kRegisterPart, kRegisters);
+}
+
+/// The same of a thread that takes `vectors` at a time, with `others` more.
+int64_t registersFor(const RowsWork &work, const RowsFacts &facts, int64_t vec, int64_t vectors,
+                     int64_t others = 0) {
+  RowsSchedule schedule{};
+  schedule.vec = vec, schedule.vectors = vectors, schedule.rowsPerThread = 1;
+  return neededRegisters(work, facts, schedule, others);
+}
+
+/// Vectors that a thread can take at a time in kRegisters beside `others`, up to `most`.
+int64_t fittingVectors(const RowsWork &work, const RowsFacts &facts, int64_t vec, int64_t most,
+                       int64_t others = 0) {
+  while (most > 1 && registersFor(work, facts, vec, most, others) > kRegisters)
+    --most;
+  return most;
 }
 
 /// Rows of a known width: held where the threads of an SM can, and read again from near memory
@@ -130,28 +183,60 @@ Shape shapeOf(const RowsWork &work, const RowsFacts &facts, int64_t places, int6
   const int64_t threads = std::min(limits.registersPerSm / kRegisters, limits.threadsPerSm);
   if (const Shape held = heldShape(places, wanted, most); held.threadsPerRow * kBlocks <= threads)
     return held;
-  if (const Shape held = heldShape(places, most, most); held.threadsPerRow * 2 <= threads)
+  // Blocks are few now, and one less would be too much: threads stay within kRegisters, unless
+  // that leaves one block only.
+  const int64_t fitting = fittingVectors(work, facts, vec, most);
+  if (const Shape held =
+          heldShape(places, fitting < most ? std::min(wanted, fitting) : most, fitting);
+      held.threadsPerRow * 2 <= threads)
     return held;
+  for (int64_t vectors = fitting + 1; vectors <= most; ++vectors)
+    if (const Shape held = heldShape(places, vectors, vectors);
+        held.threadsPerRow * 2 * registersFor(work, facts, vec, held.vectors) <=
+        limits.registersPerSm)
+      return held;
   // A block that has the SM to itself waits for its row. Reading it again while it stores is
   // faster, as long as it stays near, unless the work on it is more than a sum or its pieces need
   // care.
   const int64_t mostThreads = std::min(threads, limits.threadsPerBlock);
   const int64_t near = limits.sharedPerSm * kNearRows / kNearParts / (places * words * 4);
-  const Shape reread =
-      rereadShape(places, std::min(kRereadVectors, most), std::max<int64_t>(near, 1), mostThreads);
+  const int64_t atOnce =
+      isUneven ? std::min(kRereadUneven, std::max(kBytes / 4 / words, int64_t(1)))
+               : std::min(kRereadVectors, fittingVectors(work, facts, vec, most, kStepRegisters));
+  const Shape reread = rereadShape(places, atOnce, std::max<int64_t>(near, 1), mostThreads);
   const bool isBetterReread = near > 0 && !isUneven && work.values == 1 && reread.steps > 1;
+  // So wide a block shifts operands of columns one by one.
+  RowsFacts alone = facts;
+  alone.aligned = true;
   const int64_t least = divideUp(places, mostThreads);
-  return least <= most && !isBetterReread ? heldShape(places, least, least) : reread;
+  const bool fits = least <= fittingVectors(work, alone, vec, most);
+  return fits && !isBetterReread ? heldShape(places, least, least) : reread;
+}
+
+/// Rows of any width.
+Shape anyShape(const RowsWork &work, int64_t vec) {
+  const int64_t words = std::max<int64_t>(loadedWords(work, vec), 1);
+  return {kAnyThreads, std::max(kAnyVectors, kAnyBytes / 4 / words), 0, Keep::reread};
 }
 
 /// As many blocks as leave each thread the registers that it needs.
-int64_t ruleBlocks(const RowsWork &work, const RowsLimits &limits, const RowsSchedule &schedule) {
-  const int64_t estimate = estimateRegisters(work, schedule);
+int64_t ruleBlocks(const RowsWork &work, const RowsFacts &facts, const RowsLimits &limits,
+                   const RowsSchedule &schedule) {
   const int64_t registers =
-      estimate <= kRegisters + kSpare ? kRegisters : std::min(estimate, limits.registersPerThread);
+      std::min(neededRegisters(work, facts, schedule), limits.registersPerThread);
   const int64_t byRegisters = limits.registersPerSm / (registers * schedule.threads);
   const int64_t most = std::min(limits.threadsPerSm / schedule.threads, limits.blocksPerSm);
   return std::clamp(byRegisters, int64_t(1), most);
+}
+
+/// Whether what threads keep over an exchange would be too much beside a row that fills their
+/// registers: numbers of a reduction about a reference, or of several streams; and operands of
+/// columns that are asked for on both sides, where a row is read again.
+bool ruleFresh(const RowsWork &work, const RowsSchedule &schedule) {
+  if (schedule.keep == Keep::reread)
+    return schedule.steps > 0 && sharedWords(work, schedule.vec, true) > 0;
+  return bytesInFlight(work, schedule) >= kHeldBytes && decodedWords(work, schedule.vec) > 0 &&
+         (work.values > 1 || loadedStreams(work) > 1);
 }
 
 Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t places,
@@ -176,6 +261,13 @@ Result<void> check(const RowsSchedule &schedule, const RowsFacts &facts, int64_t
         "leave it out");
   if (schedule.keep == Keep::registers && facts.columns == 0)
     return usage(expected("keep", "reread for rows of any width", 0), "leave it out");
+  if (schedule.ring && (schedule.ring < schedule.steps || facts.columns == 0 || facts.bounded ||
+                        schedule.rowsPerThread > 1 || schedule.keep == Keep::reread))
+    return usage(expected("ring",
+                          "0, or at least the " + std::to_string(schedule.steps) +
+                              " stages of one whole row of a known width",
+                          schedule.ring),
+                 "choose more stages, or more vectors");
   if (schedule.steps > 0 && schedule.steps * schedule.vectors * perRow < places)
     return usage(expected("vectors",
                           "at least " + std::to_string(divideUp(places, perRow * schedule.steps)) +
@@ -198,11 +290,16 @@ int64_t bytesInFlight(const RowsWork &work, const RowsSchedule &schedule) {
   return schedule.rowsPerThread * schedule.vectors * loadedWords(work, schedule.vec) * 4;
 }
 
-int64_t estimateRegisters(const RowsWork &work, const RowsSchedule &schedule) {
-  const int64_t early = schedule.weightEarly ? schedule.vectors : 1;
-  return bytesInFlight(work, schedule) / 4 + early * sharedWords(work, schedule.vec) +
-         2 * int64_t(work.streams.size()) + 2 * work.values * schedule.rowsPerThread +
-         kBodyRegisters;
+int64_t estimateRegisters(const RowsWork &work, const RowsFacts &facts,
+                          const RowsSchedule &schedule) {
+  // Operands of columns that all vectors of a reduction ask for at once, as nothing is stored
+  // between them.
+  const int64_t all = sharedWords(work, schedule.vec),
+                gathered = schedule.weightEarly ? all : sharedWords(work, schedule.vec, true);
+  const int64_t granules = isShifted(work, facts, schedule.vec) ? 2 : 1; // of one in hand
+  return bytesInFlight(work, schedule) / 4 + (schedule.vectors - 1) * gathered + granules * all +
+         decodedWords(work, schedule.vec) + 2 * int64_t(work.streams.size()) +
+         2 * work.values * schedule.rowsPerThread + kBodyRegisters;
 }
 
 Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
@@ -211,19 +308,22 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
   schedule.vec = overrideOr(overrides, "vec", ruleVec(work, facts));
   schedule.lined = overrideOr(overrides, "lined", ruleLined(work, facts, schedule.vec));
   const int64_t places = std::max<int64_t>(placesOf(work, facts, schedule.vec, schedule.lined), 1);
-  const Shape shape = facts.columns == 0 ? Shape{kAnyThreads, kAnyVectors, 0, Keep::reread}
+  const Shape shape = facts.columns == 0 ? anyShape(work, schedule.vec)
                                          : shapeOf(work, facts, places, schedule.vec, limits);
   schedule.threadsPerRow = overrideOr(overrides, "threads_per_row", shape.threadsPerRow);
-  schedule.keep =
-      overrideOr(overrides, "keep", shape.keep == Keep::reread) ? Keep::reread : Keep::registers;
+  schedule.ring = overrideOr(overrides, "ring", 0);
+  schedule.keep = overrideOr(overrides, "keep", shape.keep == Keep::reread && !schedule.ring)
+                      ? Keep::reread
+                      : Keep::registers;
   const bool isFixed = schedule.threadsPerRow != shape.threadsPerRow || overrides.count("keep");
   const int64_t atOnce = divideUp(places, schedule.threadsPerRow);
-  const int64_t ruleVectors = !isFixed                           ? shape.vectors
+  const int64_t ruleVectors = schedule.ring                      ? 1
+                              : !isFixed                         ? shape.vectors
                               : schedule.keep == Keep::registers ? atOnce
                                                                  : std::min(atOnce, kAnyVectors);
   schedule.vectors = overrideOr(overrides, "vectors", ruleVectors);
   schedule.steps = facts.columns == 0 ? 0
-                   : schedule.keep == Keep::registers
+                   : schedule.keep == Keep::registers && !schedule.ring
                        ? 1
                        : divideUp(places, schedule.threadsPerRow * schedule.vectors);
   schedule.rowsPerThread = overrideOr(overrides, "rows_per_thread", 1);
@@ -233,19 +333,23 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
   // Beside a row of few vectors there are registers for them; otherwise they would be spilled.
   const bool early = schedule.steps == 1 && !work.shared.empty() && facts.aligned &&
                      bytesInFlight(work, schedule) < kBytes;
-  schedule.weightEarly = !overrideOr(overrides, "weight", !early);
-  schedule.fresh = overrideOr(overrides, "fresh", 0);
-  schedule.blocksPerSm = overrideOr(overrides, "blocks_per_sm", ruleBlocks(work, limits, schedule));
+  schedule.weightEarly = !overrideOr(overrides, "weight", !early || schedule.ring);
+  schedule.fresh = overrideOr(overrides, "fresh", schedule.ring || ruleFresh(work, schedule));
+  schedule.blocksPerSm =
+      overrideOr(overrides, "blocks_per_sm", ruleBlocks(work, facts, limits, schedule));
   if (auto legal = check(schedule, facts, places, work, limits); !legal)
     return legal.takeError();
   return schedule;
 }
 
-std::optional<RowsSchedule> decodedAgain(const RowsSchedule &schedule) {
-  if (schedule.fresh || schedule.keep == Keep::reread)
-    return std::nullopt;
+std::optional<RowsSchedule> otherCandidate(const RowsSchedule &schedule) {
   RowsSchedule other = schedule;
-  other.fresh = true;
+  if (schedule.keep == Keep::registers && !schedule.fresh)
+    other.fresh = true;
+  else if (schedule.blocksPerSm > 1)
+    --other.blocksPerSm;
+  else
+    return std::nullopt;
   return other;
 }
 

@@ -9,11 +9,17 @@
 
 namespace fw::passes {
 
+/// An operand with a value per column, the same for all rows.
+struct ColumnOperand {
+  unsigned bytes;
+  bool reduced = false; ///< reductions read it; else only what is stored of elements does
+};
+
 /// What a kernel does with a row.
 struct RowsWork {
   std::vector<OperandStream> streams; ///< operands with a value per element
-  std::vector<unsigned> shared;       ///< bytes of operands with a value per column
-  int64_t values = 1;                 ///< that the threads of a row exchange at a time
+  std::vector<ColumnOperand> shared;
+  int64_t values = 1; ///< that the threads of a row exchange at a time
 };
 
 /// What is known of the rows.
@@ -45,14 +51,16 @@ struct RowsSchedule {
   bool weightEarly; ///< shared operands are asked for with the row
   bool fresh;       ///< held words are decoded again behind an exchange
   bool lined;       ///< rows that start anywhere: a warp's accesses start with a line of memory
+  int64_t ring = 0; ///< stages of skeleton smem_ring; 0: skeleton row
 
   int64_t rowsPerBlock() const { return threads / threadsPerRow * rowsPerThread; }
   bool operator==(const RowsSchedule &) const = default;
 };
 
-/// Registers of a thread, from above: vectors in flight, addresses, what is exchanged, and the
-/// body.
-int64_t estimateRegisters(const RowsWork &work, const RowsSchedule &schedule);
+/// Registers of a thread, from above: vectors in flight, operands of columns, addresses, what is
+/// exchanged, and the body.
+int64_t estimateRegisters(const RowsWork &work, const RowsFacts &facts,
+                          const RowsSchedule &schedule);
 
 /// Bytes of loads that a thread has asked for before it computes.
 int64_t bytesInFlight(const RowsWork &work, const RowsSchedule &schedule);
@@ -68,8 +76,9 @@ Result<RowsSchedule> scheduleRows(const RowsWork &work, const RowsFacts &facts,
                                   const RowsLimits &limits,
                                   const ScheduleOverrides &overrides = {});
 
-/// The other candidate for a kernel that spills: what is held is decoded again instead of kept.
-/// Nothing where that is so already, or nothing is held.
-std::optional<RowsSchedule> decodedAgain(const RowsSchedule &schedule);
+/// The other candidate for a kernel that spills: what is held is decoded again instead of kept, or,
+/// where that is so already, one block less leaves its threads more registers. Nothing where it is
+/// the only block.
+std::optional<RowsSchedule> otherCandidate(const RowsSchedule &schedule);
 
 } // namespace fw::passes
