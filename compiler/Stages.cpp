@@ -130,12 +130,15 @@ jit::ProgramRecord withFewerSpills(jit::ProgramRecord first, const jit::ProgramR
 std::optional<ResolvedRequest> secondCandidate(const ResolvedRequest &request,
                                                const jit::ProgramRecord &record) {
   const bool spills = llvm::any_of(record.kernels, [](auto &each) { return localBytes(each) > 0; });
-  // A row that threads hold is decoded again instead of kept; other kernels get more registers.
-  const bool holdsRows = llvm::any_of(record.kernels, [](const jit::KernelRecord &each) {
-    return each.launch.schedule.find("keep=0") != std::string::npos;
+  // A row that threads hold is decoded again instead of kept; the rule of rows has counted its
+  // blocks. Kernels over elements get more registers.
+  const bool hasRows = llvm::any_of(
+      record.kernels, [](const jit::KernelRecord &each) { return each.launch.pattern == "rows"; });
+  const bool isFresh = llvm::any_of(record.kernels, [](const jit::KernelRecord &each) {
+    return each.launch.schedule.find("fresh=1") != std::string::npos;
   });
-  const char *decision = holdsRows ? "fresh" : "blocks_per_sm";
-  if (!spills || request.request.schedule.count(decision))
+  const char *decision = hasRows ? "fresh" : "blocks_per_sm";
+  if (!spills || isFresh || request.request.schedule.count(decision))
     return std::nullopt;
   ResolvedRequest second = request;
   second.request.schedule[decision] = 1;

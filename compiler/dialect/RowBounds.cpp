@@ -116,12 +116,15 @@ public:
       if (own && found && *own != *found)
         return std::nullopt;
       if (own)
-        found = own, state[op.getResult(0)] = Outside::lowest;
+        found = own, condition = cast<arith::SelectOp>(op).getCondition(),
+        state[op.getResult(0)] = Outside::lowest;
       else if (op.getNumResults())
         state[op.getResult(0)] = transfer(&op);
     }
     return found && isNeutral() ? found : std::nullopt;
   }
+
+  Value bounding() const { return condition; }
 
 private:
   Outside of(Value value) const {
@@ -191,6 +194,7 @@ private:
   }
 
   mutable EachOp each;
+  Value condition;
   llvm::DenseMap<Value, Outside> state; // looked up only
 };
 
@@ -213,6 +217,11 @@ std::optional<RowBounds> boundsOf(KernelOp kernel, const RowPhases &phases) {
       !llvm::all_of(shared->last, isKnownFirst))
     return std::nullopt;
   return shared;
+}
+
+Value boundingCondition(EachOp each) {
+  OutsideAnalysis analysis(each);
+  return analysis.run() ? analysis.bounding() : Value();
 }
 
 } // namespace fw::fuse

@@ -24,4 +24,7 @@ struct RowBounds {
 /// Nothing where other columns may change what is reduced or stored: then they must be read.
 std::optional<RowBounds> boundsOf(KernelOp kernel, const RowPhases &phases);
 
+/// The comparison of a pass whose select sets the bounds.
+mlir::Value boundingCondition(EachOp each);
+
 } // namespace fw::fuse

@@ -34,6 +34,8 @@ static Text constantText(arith::ConstantOp constant) {
 }
 
 Result<void> BodyPrinter::print(Operation *op) {
+  if (place.known && place.known.getDefiningOp() == op)
+    return {};
   if (auto yield = dyn_cast<YieldOp>(op))
     visitYield(yield);
   else if (auto load = dyn_cast<LoadOp>(op))
@@ -90,18 +92,21 @@ void BodyPrinter::visitCast(CastOp cast) {
   const Text &source = textOf(cast.getValue());
   if (isToStorage(cast)) // has no text of its own: what reads it rounds
     return expressions.set(cast, source);
-  if (auto rounding = cast.getValue().getDefiningOp<CastOp>()) {
+  if (auto rounding = cast.getValue().getDefiningOp<CastOp>(); rounding && isToStorage(rounding)) {
     Text operands[] = {source};
     return define(cast,
                   fill("fw::roundTo<" + castText(rounding) + ">({0})", Level::Call, operands));
   }
   Operation *load = loadOf(cast.getValue());
+  if (!load)
+    return define(
+        cast, {"static_cast<" + typeText(cast.getType()) + ">(" + source.text + ")", Level::Call});
   StringRef operand = load->getAttrOfType<StringAttr>("operand").getValue();
   // Codecs give double for f64 and float for every other dtype.
-  bool converts = cast.getValue().getType().isF64() != real.isF64();
-  Text text = converts
-                  ? Text{"static_cast<" + typeText(real) + ">(" + source.text + ")", Level::Call}
-                  : source;
+  bool converts = cast.getValue().getType().isF64() != cast.getType().isF64();
+  Text text = converts ? Text{"static_cast<" + typeText(cast.getType()) + ">(" + source.text + ")",
+                              Level::Call}
+                       : source;
   expressions.set(cast, addLine(cast, names.unique(identifier("in_", operand)), text));
 }
 

@@ -24,6 +24,7 @@ struct BodyPlace {
   std::function<std::string(fuse::IndexOp)> index = {}; ///< an i64
   std::string column = {};                              ///< an i64: the number of the element's
   std::string accumulators = "acc";                     ///< what a pass yields into
+  mlir::Value known = {}; ///< computed here, but the caller has a text for it
 };
 
 /// Prints operations one after the other.

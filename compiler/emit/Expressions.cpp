@@ -47,7 +47,8 @@ Result<Text> Expressions::spell(Operation *op) const {
 
 bool isToStorage(CastOp cast) {
   auto kernel = cast->getParentOfType<KernelOp>();
-  return kernel && cast.getType() != kernel.getReal();
+  return kernel && cast.getType() != kernel.getReal() &&
+         llvm::all_of(cast->getUsers(), [](Operation *user) { return isa<StoreOp, CastOp>(user); });
 }
 
 unsigned countReaders(Operation *op) {

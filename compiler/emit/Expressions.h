@@ -35,7 +35,8 @@ unsigned countReaders(mlir::Operation *op);
 /// is too long or deep to be read inside another.
 bool wantsLine(mlir::Operation *op, const Text &text);
 
-/// The dtype that `cast` makes, or null where it makes a number of arithmetic precision.
+/// Whether `cast` makes a stored value, and not a number that arithmetic goes on with: a row may
+/// compute in f64 what its elements do not.
 bool isToStorage(fuse::CastOp cast);
 
 } // namespace fw::emit

@@ -118,8 +118,14 @@ std::string RowHooks::printDraws(EachOp each) {
 Result<std::string> RowHooks::printPass(EachOp each, const std::string &accumulators) {
   if (!each)
     return std::string();
+  Expressions texts = members.texts();
+  BodyPlace place = onElement(accumulators);
+  if (isBounded()) {
+    place.known = boundingCondition(each);
+    texts.set(place.known, {"fw::isWithin(i + k, row.firstColumn, row.lastColumn)", Level::Call});
+  }
   Result<std::string> body =
-      printBody(each, parts.program.getEquationsAttr(), members.texts(), onElement(accumulators));
+      printBody(each, parts.program.getEquationsAttr(), std::move(texts), std::move(place));
   if (!body)
     return body;
   return printDraws(each) + "#pragma unroll\n      for (int k = 0; k < W; ++k) {\n" + *body +
@@ -187,7 +193,7 @@ Result<std::string> RowHooks::printBegin() {
     return body;
   return "  static FW_INLINE void begin(const Place &place, const Uniform &u, fw::u32 columns, "
          "Row &row) {\n" +
-         *body + "  }\n";
+         *body + (isBounded() ? printBounds() : std::string()) + "  }\n";
 }
 
 Result<std::string> RowHooks::printEmit() {
@@ -247,12 +253,17 @@ std::string RowHooks::printBounds() {
     for (const RowLimit &limit : isLast ? bounds->last : bounds->first)
       text = std::string(isLast ? "fw::smaller(" : "fw::larger(") + text + ", fw::columnWithin(" +
              limitText(limit) + ", columns))";
-    out += std::string("  static FW_INLINE fw::u32 ") + (isLast ? "last" : "first") +
-           "(const Place &place, const Row &row, const Uniform &u, fw::u32 columns) {\n    return "
-           "static_cast<fw::u32>(" +
-           text + ");\n  }\n";
+    out += std::string("    row.") + (isLast ? "lastColumn" : "firstColumn") +
+           " = static_cast<fw::u32>(" + text + ");\n";
   }
   return out;
+}
+
+static std::string boundHook(StringRef name) {
+  return "  static FW_INLINE fw::u32 " + name.str() +
+         "(const Place &place, const Row &row, const Uniform &u, fw::u32 columns) {\n    return "
+         "row." +
+         name.str() + "Column;\n  }\n";
 }
 
 // --- All of them ---------------------------------------------------------------------------------
@@ -300,7 +311,7 @@ Result<std::string> RowHooks::print() {
               "fw::u32 columns, Row &row)",
               finish) +
          *emit + printEnd() +
-         (kernel.getScheduleAttr().get("bounded") ? printBounds() : std::string());
+         (isBounded() ? boundHook("first") + boundHook("last") : std::string());
 }
 
 } // namespace fw::emit

@@ -28,6 +28,7 @@ private:
   Result<std::string> printEmit();
   std::string printEnd();
   std::string printBounds();
+  bool isBounded() { return kernel.getScheduleAttr().get("bounded") != 0; }
   std::string limitText(const fuse::RowLimit &limit);
 
   /// What is computed once a row at that time, below the results of the pass that ends then.

@@ -41,8 +41,10 @@ void RowMembers::add(Value value) {
   members.emplace_back(value, name ? names.unique(memberName(name.getValue())) : names.next("r"));
 }
 
-std::string RowMembers::print() const {
+std::string RowMembers::print() {
   std::string out = "  struct Row {\n";
+  if (kernel.getScheduleAttr().get("bounded"))
+    out += "    fw::u32 firstColumn, lastColumn; // that matter are between\n";
   for (const auto &[value, name] : members)
     out += "    " + typeText(value.getType()) + " " + name + ";\n";
   return out + "  };\n";

@@ -13,7 +13,7 @@ public:
   RowMembers(fuse::KernelOp kernel, const fuse::RowPhases &phases);
 
   /// struct Row.
-  std::string print() const;
+  std::string print();
 
   /// The name of a value that other hooks than the one which computes it read.
   std::optional<std::string> nameOf(mlir::Value value) const;

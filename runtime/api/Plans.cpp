@@ -102,10 +102,11 @@ GivenGroups readGroups(const fw_plan_group *groups, size_t count) {
     given.groups.push_back(readStruct(group, "group"));
     given.programs.push_back(need(given.groups.back().program, "program").state);
     if (!given.programs.back()->launchable.header.axes.empty())
-      throw wrongGroup(g,
-                       "expected an op over elements or scalars in a plan, got op '" +
-                           given.programs.back()->program->request.request.op->name + "' over axes",
-                       "launch it: a plan gains nothing where each launch has a tensor");
+      throw wrongGroup(
+          g,
+          "expected an op over elements or scalars in a plan, got op '" +
+              given.programs.back()->program->request.request.op->name + "' over axes",
+          "launch it with fw_launch: a plan gains nothing where each launch has a tensor");
     checkSameOp(given, g);
     at += groups->struct_size;
   }

@@ -78,8 +78,10 @@ Result<const ProgramState *> RowVariants::find(ContextState &context, const Prog
   if (const Known *found = known(facts))
     return found->program.get();
   const RowFacts own = ownFacts(base);
+  // Of itself a program keeps no owner: it would never end.
+  const std::shared_ptr<const ProgramState> itself(std::shared_ptr<void>(), &base);
   if (own == facts)
-    return &base;
+    return add(facts, itself);
   Result<bool> capturing = isCapturing();
   if (!capturing)
     return capturing.takeError();
@@ -108,6 +110,8 @@ Result<const ProgramState *> RowVariants::find(ContextState &context, const Prog
   for (const RowFacts &lesser : lesserFacts(facts)) {
     if (const Known *found = known(lesser))
       return isMissing ? add(facts, found->program) : found->program.get();
+    if (own == lesser)
+      return isMissing ? add(facts, itself) : &base;
     auto other = context.compiler.compile(requestFor(base, lesser));
     if (other) {
       auto program = context.stateOf(std::move(*other)).first;

@@ -49,7 +49,7 @@ Result<void> RowEntry::add(size_t k, const fw_tensor &tensor) {
   auto repeats = [](const RowOperand::Dimension &dimension) {
     return dimension.size > 1 && dimension.byteStride == 0;
   };
-  if (operand.written && std::ranges::any_of(added.dimensions, repeats))
+  if (operand.written && columns() > 0 && std::ranges::any_of(added.dimensions, repeats))
     return Error{Code::USAGE,
                  "expected a place of its own for each row that is written, got stride 0",
                  "pass a tensor that is not expanded"};

@@ -23,6 +23,8 @@ FW_INLINE i64 columnWithin(i64 at, u32 columns) {
   return smaller(larger(at, 0), static_cast<i64>(columns));
 }
 
+FW_INLINE bool isWithin(u32 column, u32 first, u32 last) { return column - first < last - first; }
+
 /// Rounded down; 0 of a division by 0.
 FW_INLINE i64 wholeQuotient(i64 a, i64 b) {
   if (b == 0)

@@ -96,6 +96,9 @@ TEST(RowLaunch, RefusesMemoryThatIsSharedOtherwise) {
   op.set("y", {2, 4}, wavy(8)).set("dy", {2, 4}, wavy(8)).set("dx", {2, 4});
   op.strides("dx", {0, 1});
   op.alias("dx", "y");
+  EXPECT_NE(op.launch().find("expected a place of its own for each row that is written"),
+            std::string::npos);
+  op.strides("dx", {5, 1});
   EXPECT_NE(op.launch().find("expected memory of its own for written operand 'dx'"),
             std::string::npos);
   Evaluated inner("softmax");
@@ -114,7 +117,7 @@ TEST(RowLaunch, PlansAreRefused) {
   fw_plan *plan = nullptr;
   EXPECT_EQ(fw_plan_create(context.get(), &group, 1, &plan), FW_USAGE);
   EXPECT_EQ(api::lastError(), "group 0: expected an op over elements or scalars in a plan, got op "
-                              "'softmax' over axes; launch it: a plan gains nothing where each "
+                              "'softmax' over axes; launch it with fw_launch: a plan gains nothing where each "
                               "launch has a tensor");
 }
 

@@ -114,8 +114,8 @@ TEST(Overrides, HaveOneShape) {
             "expected each decision once, got 'threads' twice; give it once");
   EXPECT_EQ(refusal("warps=8"),
             "expected a schedule decision (threads, vec, inflight, blocks_per_sm, chunk, "
-            "early_launch), got "
-            "'warps'; correct the schedule");
+            "early_launch, vectors, steps, threads_per_row, rows_per_thread, keep, weight, fresh, "
+            "lined, bounded), got 'warps'; correct the schedule");
 }
 
 ElementsStreams randomStreams(std::mt19937 &random) {

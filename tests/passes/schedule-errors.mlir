@@ -3,7 +3,7 @@
 // RUN: not fw-opt %s --pass-pipeline='builtin.module(fuse.program(schedule{arch=sm_1}))' 2>&1 | FileCheck %s --check-prefix=ARCH
 // RUN: not fw-opt %s --pass-pipeline='builtin.module(fuse.program(schedule{arch=sm_90},schedule{arch=sm_90}))' 2>&1 | FileCheck %s --check-prefix=TWICE
 
-// NAME: expected a schedule decision (threads, vec, inflight, blocks_per_sm, chunk, early_launch), got 'warps'; correct the schedule
+// NAME: expected a schedule decision (threads, vec, inflight, blocks_per_sm, chunk, early_launch, vectors, steps, threads_per_row, rows_per_thread, keep, weight, fresh, lined, bounded), got 'warps'; correct the schedule
 // ARCH: expected an arch (sm_75, {{.*}}), got 'sm_1'
 // TWICE: expected a kernel without a schedule, got #fuse.schedule<"chunk"
 

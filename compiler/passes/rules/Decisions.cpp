@@ -19,7 +19,7 @@ using Numbers = std::map<std::string, int64_t, std::less<>>;
 
 /// "name=number,..." with each name once; `check` says what is wrong with one.
 template <class Check>
-static Result<Numbers> parseNumbers(std::string_view text, const std::string &where,
+static Result<Numbers> parseNumbers(std::string_view text, const std::string &list,
                                     const std::string &what, const char *example, Check &&check) {
   Numbers numbers;
   while (!text.empty()) {
@@ -31,10 +31,10 @@ static Result<Numbers> parseNumbers(std::string_view text, const std::string &wh
     int64_t value = 0;
     auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (digits.empty() || status != std::errc() || end != digits.data() + digits.size())
-      return usage("expected name=number in " + where + ", got '" + std::string(entry) + "'",
+      return usage("expected name=number in a " + list + ", got '" + std::string(entry) + "'",
                    "write for example " + std::string(example));
     if (std::optional<std::string> message = check(name, value))
-      return usage(*message, "correct the " + what);
+      return usage(*message, "correct the " + list);
     if (!numbers.emplace(name, value).second)
       return usage("expected each " + what + " once, got '" + name + "' twice", "give it once");
   }
@@ -42,11 +42,12 @@ static Result<Numbers> parseNumbers(std::string_view text, const std::string &wh
 }
 
 Result<ScheduleOverrides> parseOverrides(std::string_view text) {
-  return parseNumbers(text, "a schedule", "decision", "threads=256,vec=4", checkDecision);
+  return parseNumbers(text, "schedule", "decision", "threads=256,vec=4", checkDecision);
 }
 
 Result<Numbers> parseFacts(std::string_view text) {
-  Result<Numbers> facts = parseNumbers(text, "facts", "fact", "columns=4096,aligned=16", checkFact);
+  Result<Numbers> facts =
+      parseNumbers(text, "list of facts", "fact", "columns=4096,aligned=16", checkFact);
   if (facts)
     for (const Fact &fact : allFacts())
       facts->emplace(fact.name, fact.fallback);
