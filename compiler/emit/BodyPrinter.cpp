@@ -24,6 +24,17 @@ static Operation *loadOf(Value value) {
   return isa<LoadOp, GatherOp, LoadPairOp>(source) ? source : nullptr;
 }
 
+BodyPrinter::BodyPrinter(Type real, DictionaryAttr equations, Expressions outer, BodyPlace given)
+    : real(real), equations(equations), place(std::move(given)), expressions(std::move(outer)) {
+  Operation *op = place.known ? place.known.getDefiningOp() : nullptr;
+  if (op)
+    skipped.insert(op);
+  for (op = op ? op->getPrevNode() : nullptr; op; op = op->getPrevNode())
+    if (!op->use_empty() &&
+        llvm::all_of(op->getUsers(), [&](Operation *user) { return skipped.contains(user); }))
+      skipped.insert(op);
+}
+
 static Text constantText(arith::ConstantOp constant) {
   if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
     return literal(value.getValue());
@@ -34,7 +45,7 @@ static Text constantText(arith::ConstantOp constant) {
 }
 
 Result<void> BodyPrinter::print(Operation *op) {
-  if (place.known && place.known.getDefiningOp() == op)
+  if (skipped.contains(op))
     return {};
   if (auto yield = dyn_cast<YieldOp>(op))
     visitYield(yield);

@@ -4,6 +4,8 @@
 #include "compiler/emit/Expressions.h"
 #include "compiler/emit/Words.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 #include <functional>
 #include <string>
 
@@ -32,8 +34,7 @@ class BodyPrinter {
 public:
   /// `outer`: the texts of values that are computed elsewhere. `equations` gives the text behind a
   /// label.
-  BodyPrinter(mlir::Type real, mlir::DictionaryAttr equations, Expressions outer, BodyPlace place)
-      : real(real), equations(equations), place(std::move(place)), expressions(std::move(outer)) {}
+  BodyPrinter(mlir::Type real, mlir::DictionaryAttr equations, Expressions outer, BodyPlace place);
 
   Result<void> print(mlir::Operation *op);
   /// The same with a text of the caller's for its value.
@@ -56,6 +57,7 @@ private:
   mlir::Type real;
   mlir::DictionaryAttr equations;
   BodyPlace place;
+  llvm::SmallPtrSet<mlir::Operation *, 8> skipped; ///< what nothing but place.known is made of
   Expressions expressions;
   Names names;
   mlir::StringAttr lastLabel;

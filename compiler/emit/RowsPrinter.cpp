@@ -229,13 +229,9 @@ private:
            printAccesses(function, ", i);\n", loadedColumns(), "place.pointers") + "  }\n";
   }
 
-  /// The body takes no notice of what a column outside of the bounds has; a register has something.
-  std::string printNeutral() {
-    std::string body;
-    for (auto &[place, operand] : loaded())
-      body += "    fw::clear(in." + memberName(operand.getName()) + ", k);\n";
-    return "  template <int W>\n  static FW_INLINE void neutral(In<W> &in, int k) {\n" + body +
-           "  }\n";
+  /// The body takes no notice of what a register has for a column outside of the bounds.
+  static std::string printNeutral() {
+    return "  template <int W> static FW_INLINE void neutral(In<W> &, int) {}\n";
   }
 
   std::string printStore() {

@@ -64,7 +64,7 @@ std::string printUniform(KernelParts parts, StringRef table) {
   return "  struct Uniform {\n" + members +
          "  };\n"
          "  static FW_INLINE Uniform uniform(const " +
-         table.str() +
+         (table == typeText(parts.kernel.getReal()) ? "Real" : table.str()) +
          " *scalars) {\n"
          "    Uniform u;\n" +
          values +

@@ -29,20 +29,6 @@ template <class T, class X> FW_INLINE void storeValue(const u64 *pointers, int k
   store<1>(raw, pointer<T>(pointers, k), 0);
 }
 
-/// The bits of element k become 0; the others stay.
-template <class T, int W> FW_INLINE void clear(Raw<T, W> &raw, int k) {
-  using Word = typename Raw<T, W>::Word;
-  if constexpr (sizeof(T) == 8) {
-    raw.words[2 * k] = raw.words[2 * k + 1] = 0;
-  } else if constexpr (sizeof(T) == sizeof(Word)) {
-    raw.words[k] = 0;
-  } else {
-    constexpr int PER_WORD = sizeof(Word) / sizeof(T), BITS = 8 * static_cast<int>(sizeof(T));
-    const u32 mask = ((u32{1} << BITS) - 1) << k % PER_WORD * BITS;
-    raw.words[k / PER_WORD] = static_cast<Word>(raw.words[k / PER_WORD] & ~mask);
-  }
-}
-
 /// The type of number `E` of a list.
 template <int E, class First, class... Rest> struct Pick {
   using Type = typename Pick<E - 1, Rest...>::Type;

@@ -19,20 +19,24 @@ struct Twin {
 /// Of profile number `p` of evaluatedProfiles().
 inline std::vector<Twin> twinsOf(size_t p, const fw::Profile &profile) {
   constexpr int64_t even[] = {64, 128, 320, 1024}, odd[] = {1, 7, 33, 257, 1000, 1025};
-  const int64_t width = even[p / 2 % 4], oddWidth = odd[p / 2 % 6];
-  const bool isEven = p % 2 == 0;
-  std::vector<Twin> twins;
+  const int64_t width = even[p / 4 % 4], oddWidth = odd[p / 4 % 6];
+  const Twin exactEven{{{"aligned", 16}, {"columns", width}}, {width}, 0};
+  const Twin allEven{{{"aligned", 16}}, {64, 192, 1024}, 0};
   // Masks that heads share are off the boundaries of what each has of its own.
   const bool hasMask = profile.op == "masked_softmax" || profile.op == "biased_softmax";
-  if (hasHeads(profile.op))
-    return {hasMask ? Twin{{}, {1, 33, 1025}, 3} : Twin{{{"together", 1}}, {1, 33, 1025}, 3},
-            isEven ? Twin{{{"aligned", 16}}, {64, 1024}, 0}
-                   : Twin{{{"aligned", 16}, {"columns", width}}, {width}, 0}};
-  if (isEven)
-    return {{{{"together", 1}}, {1, 3, 33, 100, 1025}, 3},
-            {{{"aligned", 16}, {"columns", width}}, {width}, 0}};
-  return {{{{"aligned", 16}}, {64, 192, 1024}, 0},
-          {{{"together", 1}, {"columns", oddWidth}}, {oddWidth}, 3}};
+  if (hasMask)
+    return {{{}, {1, 33, 1025}, 3}, p % 2 ? exactEven : allEven};
+  switch (p % 4) {
+  case 0:
+    return {allEven};
+  case 1:
+    return {{{{"together", 1}}, {1, 3, 33, 100, 1025}, 3}};
+  case 2:
+    return {exactEven};
+  default:
+    break;
+  }
+  return {{{{"together", 1}, {"columns", oddWidth}}, {oddWidth}, 3}};
 }
 
 } // namespace axes

@@ -186,7 +186,7 @@ TEST(CudaPrinter, RefusesAKernelWithoutASchedule) {
   auto printed = printCuda(compiled.program(), **target::findArch("sm_90"));
   ASSERT_FALSE(printed);
   EXPECT_EQ(printed.error().text,
-            "expected a kernel of one pass with a known schedule, got 'sgd_p_f32_g_f32_m_f32'");
+            "expected a kernel with a known schedule, got 'sgd_p_f32_g_f32_m_f32'");
 }
 
 TEST(CudaPrinter, TheSameModuleGivesTheSameText) {

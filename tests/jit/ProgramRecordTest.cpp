@@ -128,27 +128,27 @@ TEST(ProgramRecord, deepNestingIsRefusedWithoutDeepRecursion) {
 
 TEST(ProgramRecord, errorsSayWhatIsWrong) {
   EXPECT_EQ(decodeProgramRecord("").error().text,
-            "expected a record of format 5, got bytes that are not CBOR");
+            "expected a record of format 6, got bytes that are not CBOR");
   ProgramRecord record = largeRecord();
   record.kernels[0].launch.operands[0] = 6;
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 5, got a kernel operand out of range");
+            "expected a record of format 6, got a kernel operand out of range");
   record = largeRecord();
   record.kernels[0].key = "../x";
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 5, got a kernel without a key");
+            "expected a record of format 6, got a kernel without a key");
   record = largeRecord();
   record.stages[0].scalars.inputs[0] = {ScalarInput::Kind::Reduction, 0};
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 5, got a scalar input out of range");
+            "expected a record of format 6, got a scalar input out of range");
   record = largeRecord();
   record.stages[1].kernel = 2;
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 5, got a stage with a kernel out of range");
+            "expected a record of format 6, got a stage with a kernel out of range");
   record = largeRecord();
   record.stages[0].kernel = StageRecord::NO_KERNEL;
   EXPECT_EQ(decodeProgramRecord(encode(record)).error().text,
-            "expected a record of format 5, got reductions without a kernel");
+            "expected a record of format 6, got reductions without a kernel");
 }
 
 } // namespace
