@@ -116,9 +116,10 @@ TEST(RowLaunch, PlansAreRefused) {
   group.program = program.get();
   fw_plan *plan = nullptr;
   EXPECT_EQ(fw_plan_create(context.get(), &group, 1, &plan), FW_USAGE);
-  EXPECT_EQ(api::lastError(), "group 0: expected an op over elements or scalars in a plan, got op "
-                              "'softmax' over axes; launch it with fw_launch: a plan gains nothing where each "
-                              "launch has a tensor");
+  EXPECT_EQ(api::lastError(),
+            "group 0: expected an op over elements or scalars in a plan, got op "
+            "'softmax' over axes; launch it with fw_launch: a plan gains nothing where each "
+            "launch has a tensor");
 }
 
 TEST(RowLaunch, IntsBoolsAndReadsAtAnIndex) {

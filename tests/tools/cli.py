@@ -1,6 +1,7 @@
 """What the tests of the command line share. Each of them is run as: test_NAME.py FUSEWRIGHT [unittest arguments]"""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,8 +18,9 @@ op rmsprop over elements {
   p = p - lr*b                           # E3
 }
 """
-# Every op is the only one of its file.
-SHIPPED = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "ops").rglob("*.fuse"))
+
+SHIPPED = sorted(name for path in (Path(__file__).resolve().parents[2] / "ops").rglob("*.fuse")
+                 for name in re.findall(r"^op (\w+)", path.read_text(), re.M))
 
 
 def program():
